@@ -2,17 +2,18 @@
 
 use std::process;
 
-use bin_support::{Failure, Session};
+use bin_support::{Exit, Failure, Session};
 use logosphere_core::experiment::{Experiment, ExperimentLock};
 use logosphere_core::journal::{
     FileJournal, ForkArm, Forked, InterventionChange, MemJournal, fork_seed,
 };
+use logosphere_core::study::UnreadableRun;
 use logosphere_core::study::fork::{ForkError, ForkFolder, ForkPlan, Replicate, SharedPart};
-use logosphere_core::{Effective, Orchestrator, RecordedReplies, Settings};
+use logosphere_core::{Effective, Orchestrator, RecordedReplies, Settings, Transcript};
 
 use crate::many_runs::{ManyRuns, OpenedRun, with_recorded};
 use crate::setup::{SOFTWARE, failure, run_id, shown};
-use crate::sweeping::ended;
+use crate::sweeping::{ended, reason};
 
 /// The runs of a fork in its folder.
 pub struct ForkRuns<'a> {
@@ -23,6 +24,18 @@ pub struct ForkRuns<'a> {
     /// The answers of the parent's own calls after the point.
     pub recorded: &'a RecordedReplies,
     pub runs: &'a ManyRuns,
+}
+
+/// The arms, in the order in which their runs are made.
+pub const ARMS: [ForkArm; 2] = [ForkArm::Unchanged, ForkArm::Treated];
+
+/// The runs of a fork that have ended.
+#[derive(Default)]
+pub struct ReadFork {
+    pub replicates: Vec<Replicate>,
+    pub unreadable: Vec<UnreadableRun>,
+    /// The runs that a rule ended before their first call after the point, with the rule.
+    pub stopped: Vec<(ForkArm, &'static str)>,
 }
 
 /// A run of an arm.
@@ -71,9 +84,7 @@ impl ForkRuns<'_> {
         let forked = Forked::new(id, arm, replicate, self.plan.max_rounds);
         let (clock, control) = (self.runs.clock.clone(), self.runs.control_of(&population));
         let mut run = Orchestrator::fork(shared.clone(), forked, mind, opening, clock, control)?;
-        for change in changes {
-            run.intervene(change.clone())?;
-        }
+        run.intervene_all(changes.to_vec())?;
         // The opening is written as a whole, so a killed process leaves a fork with its changes or none.
         let run = run.in_journal(|opening| -> Result<_, Failure> {
             experiment.write_journal(&opening.bytes).map_err(failure)?;
@@ -87,17 +98,51 @@ impl ForkRuns<'_> {
         Ok((OpenedRun::Open(Box::new(run)), lock))
     }
 
-    /// Reads the replicates whose runs have ended.
-    pub fn read(&self) -> Result<Vec<Replicate>, Failure> {
-        let mut replicates = Vec::new();
+    /// Reads the runs that have ended.
+    pub fn read(&self) -> ReadFork {
+        let mut read = ReadFork::default();
         for replicate in 0..self.plan.replicates {
-            let control = ended(&self.folder.run(ForkArm::Unchanged, replicate))?;
-            let treated = ended(&self.folder.run(ForkArm::Treated, replicate))?;
-            if let (Some((_, control)), Some((_, treated))) = (control, treated) {
-                replicates.push(Replicate { control, treated });
+            let [control, treated] =
+                ARMS.map(|arm| self.read_run(RunOfArm { arm, replicate }, &mut read));
+            if let (Some(control), Some(treated)) = (control, treated) {
+                read.replicates.push(Replicate { control, treated });
             }
         }
-        Ok(replicates)
+        read
+    }
+
+    fn read_run(&self, run: RunOfArm, read: &mut ReadFork) -> Option<Transcript> {
+        let path = self.folder.run(run.arm, run.replicate);
+        match ended(&path) {
+            Ok(found) => {
+                let (begun, transcript) = found?;
+                let (state, own) = (&begun.state, begun.state.own_totals());
+                if let Some(rule) = state.stop_reason(state.settings())
+                    && own.calls + own.errors == 0
+                {
+                    read.stopped.push((run.arm, rule));
+                }
+                Some(transcript)
+            }
+            Err(failure) => {
+                let name = path.strip_prefix(self.folder.path()).unwrap_or(&path);
+                let unreadable = UnreadableRun::new(shown(name), reason(&failure));
+                read.unreadable.push(unreadable);
+                None
+            }
+        }
+    }
+
+    /// Checks that the runs that have begun are those of their arms and replicates. Nothing is written.
+    pub fn check(folder: &ForkFolder, plan: &ForkPlan, shared: &SharedPart) -> Result<(), Failure> {
+        folder.check_plan(plan).map_err(fork_failure)?;
+        for replicate in 0..plan.replicates {
+            for arm in ARMS {
+                let checked = folder.check(plan, shared, arm, replicate);
+                checked.map_err(fork_failure)?;
+            }
+        }
+        Ok(())
     }
 
     /// Returns the name of a run for messages.
@@ -126,7 +171,9 @@ fn settings_after(
 
 /// Returns the failure of a fork, with the exit code of a usage error if the input is wrong.
 pub fn fork_failure(error: ForkError) -> Failure {
-    if error.is_usage() {
+    if error.is_other_run() {
+        Failure::new(Exit::CheckFailed, error)
+    } else if error.is_usage() {
         Failure::usage(error)
     } else {
         error.into()

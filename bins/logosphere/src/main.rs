@@ -119,8 +119,8 @@ enum Command {
     /// Show a run, sweep or fork in the terminal
     ///
     /// Nothing is written, and no other command is kept from the run. The last picture stays on the screen when the run ends. Exit
-    /// code 3 if the process that works on the run is gone before its end. Of a sweep or a fork the runs that are done and open,
-    /// their cost and their errors are shown.
+    /// code 3 if the process that works on the run is gone before its end. Of a sweep or a fork the runs that are done and open, the
+    /// cost and the errors are shown.
     #[command(after_help = examples::WATCH)]
     Watch(watch::WatchArgs),
     /// Check everything that a journal records

@@ -10,6 +10,7 @@ use futures_util::stream::{self, StreamExt as _};
 use llm_client::{Client, Timer};
 use logosphere_core::experiment::{Experiment, ExperimentLock};
 use logosphere_core::journal::RunResumed;
+use logosphere_core::study::UnreadableRun;
 use logosphere_core::verify::ResumedRun;
 use logosphere_core::{Mind, RecordedMind, RecordedReplies, RunControl, RunSummary, Settings};
 
@@ -17,7 +18,7 @@ use crate::commands::resume;
 use crate::flags::ChangeableFlags;
 use crate::population::{ClientContext, Population};
 use crate::running::FileRun;
-use crate::setup::{SOFTWARE, changes};
+use crate::setup::{SOFTWARE, changes, shown};
 
 /// The common parts of the runs.
 pub struct ManyRuns {
@@ -250,6 +251,29 @@ impl EndOfRuns {
         }
         for why in &self.stopped {
             session.warn(&escape(why));
+        }
+    }
+
+    /// Names the runs in the folder `runs` that cannot be read, but for those whose failure was printed when they were to be
+    /// continued. `study` is the word for all runs.
+    pub fn report_unreadable(
+        &self,
+        unreadable: &[UnreadableRun],
+        runs: &Path,
+        study: &str,
+        session: &Session,
+    ) {
+        for UnreadableRun { run, reason, .. } in unreadable {
+            let path = shown(&runs.join(run));
+            if !self.failed.iter().any(|(failed, _)| *failed == path) {
+                session.warn(&format!("{path}: {}", escape(reason)));
+            }
+        }
+        if !unreadable.is_empty() {
+            session.warn(&format!(
+                "runs that cannot be read, and that no result counts: {}; the {study} makes a run again once its folder is moved away",
+                unreadable.len()
+            ));
         }
     }
 

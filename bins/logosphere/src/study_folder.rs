@@ -7,20 +7,17 @@ use std::path::{Path, PathBuf};
 
 use bin_support::Failure;
 use logosphere_core::Settings;
-use logosphere_core::journal::{ForkArm, open_journal};
+use logosphere_core::journal::open_journal;
 use logosphere_core::study::fork::{ForkFolder, ForkPlan};
 use logosphere_core::study::sweep::{Cell, SweepError, SweepFolder, SweepPlan};
 
-use crate::forking::fork_failure;
+use crate::forking::{ARMS, fork_failure};
 use crate::setup::shown;
 use crate::sweeping::sweep_failure;
 
 /// The folder of all sweeps, and that of all forks.
 pub const SWEEPS: &str = "sweeps";
 pub const FORKS: &str = "forks";
-
-/// The arms of a fork, in the order of its groups.
-const ARMS: [ForkArm; 2] = [ForkArm::Unchanged, ForkArm::Treated];
 
 /// The folder of many runs.
 #[derive(Debug)]

@@ -6,12 +6,13 @@ use std::path::Path;
 use bin_support::model::price_table;
 use bin_support::{Exit, Failure, Session, escape};
 use logosphere_core::experiment::{Consumption, Experiment};
-use logosphere_core::study::sweep::{Cell, SweepFolder, SweepPlan, UnreadableRun};
+use logosphere_core::study::UnreadableRun;
+use logosphere_core::study::sweep::{Cell, SweepFolder, SweepPlan};
 use serde::Serialize;
 
 use crate::estimate;
 use crate::setup::{failure, seeds};
-use crate::sweeping::{reason, settings_of};
+use crate::sweeping::{reason, run_name, settings_of};
 
 /// The consumption of all runs of a sweep.
 #[derive(Debug, Clone, Serialize)]
@@ -71,7 +72,8 @@ impl SweepEstimate {
                     }
                     Err(failure) => {
                         let why = reason(&failure);
-                        all.unreadable.push(UnreadableRun::new(cell, repeat, why));
+                        all.unreadable
+                            .push(UnreadableRun::new(run_name(cell, repeat), why));
                     }
                 }
             }

@@ -6,7 +6,8 @@ use std::process;
 use bin_support::{Exit, Failure, Session};
 use logosphere_core::experiment::{Experiment, ExperimentLock};
 use logosphere_core::journal::FileJournal;
-use logosphere_core::study::sweep::{Cell, SweepError, SweepFolder, SweepPlan, UnreadableRun};
+use logosphere_core::study::UnreadableRun;
+use logosphere_core::study::sweep::{Cell, SweepError, SweepFolder, SweepPlan};
 use logosphere_core::verify::ResumedRun;
 use logosphere_core::{ExperimentStart, Orchestrator, Settings, Transcript};
 
@@ -86,7 +87,7 @@ impl SweepRuns<'_> {
                 Ok(None) => continue,
                 Err(failure) => {
                     let why = reason(&failure);
-                    unreadable.push(UnreadableRun::new(cell, repeat, why));
+                    unreadable.push(UnreadableRun::new(run_name(cell, repeat), why));
                     continue;
                 }
             };
@@ -113,6 +114,11 @@ pub fn ended(path: &Path) -> Result<Option<(ResumedRun, Transcript)>, Failure> {
         Failure::usage(Error::Transcript { path, source })
     })?;
     Ok(Some((begun, run)))
+}
+
+/// Returns the name of a run, which is the path of its folder in that of all cells.
+pub fn run_name(cell: &Cell, repeat: u32) -> String {
+    format!("{}/r{repeat:03}", cell.key)
 }
 
 /// Returns why a run cannot be read, without the path of its journal.

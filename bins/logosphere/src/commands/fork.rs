@@ -10,20 +10,22 @@ use bin_support::runs::RunArg;
 use bin_support::{Exit, Failure, Session, Table, escape};
 use logosphere_core::RecordedReplies;
 use logosphere_core::experiment::Experiment;
-use logosphere_core::journal::{ForkArm, InterventionChange};
+use logosphere_core::journal::InterventionChange;
 use logosphere_core::study::fork::{
     FollowedMessages, ForkFolder, ForkPlan, ForkPoint, ForkSummary, PointError, SharedPart, page,
+    stopped,
 };
-use logosphere_core::study::is_study_name;
+use logosphere_core::study::{UnreadableRun, is_study_name};
 use serde_json::Value;
 
 use crate::changing::{ChangeFlags, ChangedRun, setting};
 use crate::error::Error;
 use crate::flags::ChangeableFlags;
 use crate::folders;
-use crate::forking::{ForkRuns, RunOfArm, fork_failure};
+use crate::forking::{ARMS, ForkRuns, RunOfArm, fork_failure};
 use crate::journal_file::{does_not_hold, open};
 use crate::many_runs::ManyRuns;
+use crate::numbers::wrapped;
 use crate::population::LEDGER;
 use crate::running;
 use crate::setup::{failure, shown};
@@ -95,6 +97,7 @@ pub fn execute(args: &ForkArgs, session: &mut Session) -> Result<Exit, Failure> 
     let changed = ChangedRun::new(state, &journal, &runs.flags, &context);
     (plan.changes, _) = changed.make(&args.changes, &args.set, session)?;
     let folder = ForkFolder::planned(&folder);
+    ForkRuns::check(&folder, &plan, &shared)?;
     let _lock = folder.lock(process::id()).map_err(failure)?;
     folder.take(&plan).map_err(fork_failure)?;
     let recorded =
@@ -107,9 +110,8 @@ pub fn execute(args: &ForkArgs, session: &mut Session) -> Result<Exit, Failure> 
         recorded: &recorded,
         runs: &runs,
     };
-    let all = [ForkArm::Unchanged, ForkArm::Treated];
     let all = (0..args.replicates)
-        .flat_map(|replicate| all.map(|arm| RunOfArm { arm, replicate }))
+        .flat_map(|replicate| ARMS.map(|arm| RunOfArm { arm, replicate }))
         .collect();
     session.status(&format!("writing to {}", shown(folder.path())));
     let calls = u64::from(rounds) * u64::from(state.settings().n_minds);
@@ -128,10 +130,11 @@ pub fn execute(args: &ForkArgs, session: &mut Session) -> Result<Exit, Failure> 
         session.warn("stopped; continue with the same command");
         return Ok(Exit::Interrupted);
     }
-    let replicates = fork.read()?;
+    let read = fork.read();
     let followed = followed(&plan);
     let seed = shared.run.state.settings().seed;
-    let summary = ForkSummary::of(&replicates, args.at, &followed, seed);
+    let mut summary = ForkSummary::of(&read.replicates, args.at, &followed, seed);
+    (summary.stopped, summary.unreadable) = (stopped(&read.stopped), read.unreadable);
     let json = serde_json::to_vec_pretty(&summary)?;
     let html = page(&summary, is_offline).render()?;
     folder.write("summary.json", &json).map_err(failure)?;
@@ -145,7 +148,13 @@ pub fn execute(args: &ForkArgs, session: &mut Session) -> Result<Exit, Failure> 
         let text = printed(&summary, session);
         session.results.write_all(text.as_bytes())?;
     }
-    Ok(end.exit())
+    let unreadable = &summary.unreadable;
+    end.report_unreadable(unreadable, folder.path(), "fork", session);
+    if unreadable.is_empty() {
+        Ok(end.exit())
+    } else {
+        Ok(Exit::Failed)
+    }
 }
 
 fn jobs(is_offline: bool) -> usize {
@@ -186,7 +195,7 @@ fn followed(plan: &ForkPlan) -> FollowedMessages {
 /// The result as text: messages that were followed, then the differences of the means over the rounds.
 fn printed(summary: &ForkSummary, session: &Session) -> String {
     let mut text = String::new();
-    if let Some(notice) = &summary.notice {
+    for notice in summary.notice.iter().chain(&summary.stopped) {
         text.push_str(notice);
         text.push('\n');
     }
@@ -238,5 +247,10 @@ fn printed(summary: &ForkSummary, session: &Session) -> String {
         ]);
     }
     text.push_str(&table.text(&session.results));
+    for UnreadableRun { run, reason, .. } in &summary.unreadable {
+        let line = format!("{run} cannot be read: {}", escape(reason));
+        text.push('\n');
+        text.push_str(&wrapped(&line, session.results.width()));
+    }
     text
 }

@@ -112,9 +112,7 @@ pub fn execute(args: &ResumeArgs, session: &mut Session) -> Result<Exit, Failure
     if let Some(notice) = torn {
         session.warn(&notice);
     }
-    for change in interventions {
-        run.intervene(change)?;
-    }
+    run.intervene_all(interventions)?;
     let (round, mind) = run.state().next_call();
     session.status(&format!("continues with mind {mind} of round {round}"));
     running::run_to_end(run, &experiment, form, session).map(|(exit, _)| exit)

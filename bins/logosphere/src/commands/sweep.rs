@@ -11,8 +11,9 @@ use bin_support::{Exit, Failure, Session, Table, escape};
 use logosphere_core::config::ConfigError;
 use logosphere_core::measures;
 use logosphere_core::measures::embedding::Embeddings;
+use logosphere_core::study::UnreadableRun;
 use logosphere_core::study::sweep::{
-    Cell, CellFindings, SweepFolder, SweepPlan, SweepSummary, UnreadableRun, page,
+    Cell, CellFindings, SweepFolder, SweepPlan, SweepSummary, page,
 };
 
 use crate::embedding::{self, EmbedFlags};
@@ -138,32 +139,12 @@ pub fn execute(args: &SweepArgs, session: &mut Session) -> Result<Exit, Failure>
         let text = printed(&summary, args.power, session);
         session.results.write_all(text.as_bytes())?;
     }
-    warn_unreadable(&summary.unreadable, &folder, &end, session);
+    let runs = folder.path().join("cells");
+    end.report_unreadable(&summary.unreadable, &runs, "sweep", session);
     if summary.unreadable.is_empty() {
         Ok(end.exit())
     } else {
         Ok(Exit::Failed)
-    }
-}
-
-/// Names the runs that cannot be read, but for those whose failure was printed when they were to be continued.
-fn warn_unreadable(
-    unreadable: &[UnreadableRun],
-    folder: &SweepFolder,
-    end: &EndOfRuns,
-    session: &Session,
-) {
-    for UnreadableRun { run, reason, .. } in unreadable {
-        let path = shown(&folder.path().join("cells").join(run));
-        if !end.failed.iter().any(|(failed, _)| *failed == path) {
-            session.warn(&format!("{path}: {}", escape(reason)));
-        }
-    }
-    if !unreadable.is_empty() {
-        session.warn(&format!(
-            "runs that cannot be read, and that no result counts: {}; the sweep makes a run again once its folder is moved away",
-            unreadable.len()
-        ));
     }
 }
 

@@ -19,6 +19,7 @@ mod env_file;
 mod faults;
 mod forecast;
 mod fork;
+mod fork_damaged;
 mod guide;
 mod help;
 mod import;

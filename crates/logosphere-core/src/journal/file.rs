@@ -74,14 +74,21 @@ impl FileJournal {
 
 impl JournalSink for FileJournal {
     fn append(&mut self, timestamp: &str, event: &Event) -> Result<(), JournalError> {
-        if let Event::ExperimentStart(start) = event {
-            self.chain.clone_from(&start.run_id);
-        }
+        self.append_all(timestamp, std::slice::from_ref(event))
+    }
+
+    fn append_all(&mut self, timestamp: &str, events: &[Event]) -> Result<(), JournalError> {
         self.line.clear();
-        let chain = encode(&mut self.line, timestamp, self.seq, event, &self.chain);
+        let (mut seq, mut chain) = (self.seq, self.chain.clone());
+        for event in events {
+            if let Event::ExperimentStart(start) = event {
+                chain.clone_from(&start.run_id);
+            }
+            chain = encode(&mut self.line, timestamp, seq, event, &chain);
+            seq += 1;
+        }
         self.journal.write(&self.line)?;
-        self.chain = chain;
-        self.seq += 1;
+        (self.seq, self.chain) = (seq, chain);
         Ok(())
     }
 

@@ -18,6 +18,15 @@ pub trait JournalSink {
     /// The event is not written, and no other event may follow.
     fn append(&mut self, timestamp: &str, event: &Event) -> Result<(), JournalError>;
 
+    /// Writes events of one time. A file takes them in one write.
+    ///
+    /// # Errors
+    /// No event may follow. A file then has none of them.
+    fn append_all(&mut self, timestamp: &str, events: &[Event]) -> Result<(), JournalError> {
+        let mut events = events.iter();
+        events.try_for_each(|event| self.append(timestamp, event))
+    }
+
     /// Makes all written events and answers survive the end of the machine, as far as the sink supports it. A run waits
     /// for this before it makes a call that depends on them.
     ///

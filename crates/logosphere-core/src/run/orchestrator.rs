@@ -121,13 +121,26 @@ impl<M: Mind, J: JournalSink, C: Clock> Orchestrator<M, J, C> {
     /// # Errors
     /// As [`Orchestrator::resume`], and if the change cannot be made here. Nothing is then written.
     pub fn intervene(&mut self, change: InterventionChange) -> Result<(), RunError> {
-        let state = &self.recorder.state;
-        let event = Event::Intervention(Box::new(state.intervention(change)));
-        // The event is written only if it can be applied.
-        let mut after = state.clone();
-        after.apply(&event)?;
-        after.settings().validate()?;
-        self.recorder.commit(&event)
+        self.intervene_all(vec![change])
+    }
+
+    /// Makes several changes as [`Orchestrator::intervene`], in one write of the journal.
+    ///
+    /// # Errors
+    /// As [`Orchestrator::intervene`], if one of the changes cannot be made. None of them is then written.
+    pub fn intervene_all(&mut self, changes: Vec<InterventionChange>) -> Result<(), RunError> {
+        // The events are written only if all can be applied.
+        let mut after = self.recorder.state.clone();
+        let mut events = Vec::with_capacity(changes.len());
+        for change in changes {
+            let event = Event::Intervention(Box::new(after.intervention(change)));
+            after.apply(&event)?;
+            after.settings().validate()?;
+            events.push(event);
+        }
+        self.recorder.write_all(&events)?;
+        self.recorder.state = after;
+        Ok(())
     }
 
     fn at(state: RunState, mind: M, journal: J, clock: C, control: RunControl) -> Self {

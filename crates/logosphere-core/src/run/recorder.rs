@@ -79,8 +79,19 @@ impl<J: JournalSink, C: Clock> Recorder<J, C> {
     }
 
     pub(super) fn write(&mut self, event: &Event) -> Result<(), RunError> {
+        let now = self.now();
+        Ok(self.journal.append(&now, event)?)
+    }
+
+    /// Writes events, which the caller applies to the state.
+    pub(super) fn write_all(&mut self, events: &[Event]) -> Result<(), RunError> {
+        let now = self.now();
+        Ok(self.journal.append_all(&now, events)?)
+    }
+
+    fn now(&self) -> String {
         let now = Timestamp::try_from(self.clock.now()).unwrap_or(Timestamp::MAX);
-        Ok(self.journal.append(&format!("{now:.3}"), event)?)
+        format!("{now:.3}")
     }
 }
 

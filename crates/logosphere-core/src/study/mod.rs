@@ -4,5 +4,7 @@ pub mod fork;
 mod interval;
 mod name;
 pub mod sweep;
+mod unreadable;
 
 pub use name::is_study_name;
+pub use unreadable::UnreadableRun;

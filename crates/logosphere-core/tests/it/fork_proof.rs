@@ -1,7 +1,11 @@
 //! Forks with changes: their journals hold alone, and every altered byte of an event of the fork is named.
 
+use std::collections::BTreeMap;
+
 use logosphere_core::config::{MindEntry, Scheduling};
-use logosphere_core::journal::{Event, ForkArm, Forked, InterventionChange, MemJournal};
+use logosphere_core::journal::{
+    Event, ForkArm, Forked, InterventionChange, JournalError, JournalSink, MemJournal, RunResumed,
+};
 use logosphere_core::pool::MessageId;
 use logosphere_core::study::fork::ForkPoint;
 use logosphere_core::verify::leak::LeakCheck;
@@ -308,4 +312,52 @@ fn a_setting_that_is_sent_changes_with_its_template_only() {
             "{refused}"
         );
     }
+}
+
+/// A journal that counts its writes.
+#[derive(Default)]
+struct CountedWrites {
+    events: Vec<usize>,
+}
+
+impl JournalSink for CountedWrites {
+    fn append(&mut self, timestamp: &str, event: &Event) -> Result<(), JournalError> {
+        self.append_all(timestamp, std::slice::from_ref(event))
+    }
+
+    fn append_all(&mut self, _: &str, events: &[Event]) -> Result<(), JournalError> {
+        self.events.push(events.len());
+        Ok(())
+    }
+}
+
+#[test]
+fn several_changes_are_made_in_one_write_or_none_is() {
+    let parent = parent();
+    let shared = ResumedRun::read(&parent[..]).unwrap();
+    let resumed = RunResumed::new(
+        "test",
+        BTreeMap::from([("max_rounds".into(), [json!(12), json!(14)])]),
+    );
+    let mind = minds(shared.state.settings());
+    let (clock, control) = (desk::Ticking::default(), RunControl::default());
+    let journal = CountedWrites::default();
+    let mut run = Orchestrator::resume(shared, resumed, mind, journal, clock, control).unwrap();
+    let inject = |text: &str| InterventionChange::Inject {
+        texts: vec![text.to_owned()],
+        added_ids: Vec::new(),
+    };
+    let newest = MessageId(run.state().pool().len());
+    let gone = InterventionChange::Ablate {
+        ids: vec![MessageId(9_999)],
+    };
+    let before = run.state().pool().len();
+    assert!(run.intervene_all(vec![inject("one"), gone]).is_err());
+    assert_eq!(run.state().pool().len(), before);
+    // The second change is about the message of the first.
+    let second = InterventionChange::Ablate { ids: vec![newest] };
+    run.intervene_all(vec![inject("one"), second, inject("two")])
+        .unwrap();
+    assert_eq!(run.state().pool().len(), before + 2);
+    assert_eq!(run.into_journal().events, [1, 3]);
 }

@@ -304,7 +304,7 @@ fn the_older_file_stays_until_it_is_replaced_and_an_unfinished_one_continues() {
     assert!(fresh(&folder).is_none());
     create_fresh(&folder, 3);
     assert_eq!(fresh(&folder).unwrap().embeddings().len(), 4);
-    // Another encoder of this name begins one of its own.
+    // Another encoder of this name begins another.
     create_fresh(&folder, 4);
     let mut expected = vec![file(NAME, 2, "bin"), file(NAME, 4, "fresh")];
     expected.sort();

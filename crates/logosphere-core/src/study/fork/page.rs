@@ -6,6 +6,7 @@ use super::difference::ArmDifference;
 use super::summary::ForkSummary;
 use crate::measures::metrics::Metric;
 use crate::measures::verdict::p_value;
+use crate::study::unreadable;
 
 /// Returns the page of a fork: one file that uses no network, with the same bytes for the same runs. `is_offline` says whether
 /// scripted minds answered, whose random numbers both arms share.
@@ -18,12 +19,19 @@ pub fn page(summary: &ForkSummary, is_offline: bool) -> Page {
     if let Some(notice) = &summary.notice {
         page = page.notice(Status::Caution, notice);
     }
+    for stopped in &summary.stopped {
+        page = page.notice(Status::Caution, stopped);
+    }
     if !is_offline {
         let shared = "Model answers are not shared between arms: a model may answer the same request in another way.";
         page = page.notice(Status::Info, shared);
     }
     if !summary.followed.is_empty() {
         page = page.section(followed(summary));
+    }
+    if !summary.unreadable.is_empty() {
+        let next = "The same command makes a run again once its folder is moved away.";
+        page = page.section(unreadable::section(&summary.unreadable, next));
     }
     page.section(differences(summary))
         .section(firsts(summary).folded())

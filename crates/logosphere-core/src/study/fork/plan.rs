@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::begin::ForkEvents;
 use super::point::{ForkPoint, PointError};
 use crate::experiment::file::{self, ExistingFile};
 use crate::experiment::{Experiment, ExperimentError, ExperimentLock};
-use crate::journal::{ForkArm, InterventionChange, open_journal};
+use crate::journal::{ForkArm, InterventionChange, fork_seed, open_journal};
 use crate::verify::{ResumeError, ResumedRun};
 
 /// The plan of a fork: its parent, its point, and the changes of the treated arm.
@@ -124,12 +125,25 @@ pub enum ForkError {
         #[source]
         source: serde_json::Error,
     },
+    /// A run of the folder is not one of its arm and replicate.
+    #[error("{}: is not the run of this arm and replicate: {why}; move it away", path.display())]
+    OtherRun {
+        /// The journal of the run.
+        path: PathBuf,
+        /// The difference.
+        why: String,
+    },
     /// A file or folder cannot be used.
     #[error(transparent)]
     File(#[from] ExperimentError),
 }
 
 impl ForkError {
+    /// Returns whether a run of the folder is not what it should be.
+    pub fn is_other_run(&self) -> bool {
+        matches!(self, Self::OtherRun { .. })
+    }
+
     /// Returns whether the input is wrong, and not the machine.
     pub fn is_usage(&self) -> bool {
         match self {
@@ -194,9 +208,21 @@ impl ForkFolder {
     /// Takes the plan of the runs, and makes the folder if it does not exist.
     ///
     /// # Errors
+    /// As [`ForkFolder::check_plan`].
+    pub fn take(&self, plan: &ForkPlan) -> Result<(), ForkError> {
+        self.check_plan(plan)?;
+        file::make_folder(&self.path, &self.path)?;
+        let mut content = serde_json::to_vec_pretty(plan).unwrap_or_default();
+        content.push(b'\n');
+        Ok(self.write("plan.json", &content)?)
+    }
+
+    /// Checks that the runs of the folder are those of this plan. Nothing is written.
+    ///
+    /// # Errors
     /// [`ForkError::OtherPlan`] if it has the runs of a plan that differs in more than the number of replicates and the path of
     /// the parent; [`ForkError::File`].
-    pub fn take(&self, plan: &ForkPlan) -> Result<(), ForkError> {
+    pub fn check_plan(&self, plan: &ForkPlan) -> Result<(), ForkError> {
         let path = &self.path;
         let json = path.join("plan.json");
         let new = serde_json::to_value(plan).unwrap_or_default();
@@ -215,10 +241,30 @@ impl ForkFolder {
                 });
             }
         }
-        file::make_folder(path, path)?;
-        let mut content = serde_json::to_vec_pretty(&new).unwrap_or_default();
-        content.push(b'\n');
-        Ok(self.write("plan.json", &content)?)
+        Ok(())
+    }
+
+    /// Checks that a run is that of its arm and replicate, by the event with which it began as a fork, and by its changes. A run
+    /// that has not begun passes, and one that is damaged before these events: to read it names the damage. Nothing is written.
+    ///
+    /// # Errors
+    /// [`ForkError::OtherRun`].
+    pub fn check(
+        &self,
+        plan: &ForkPlan,
+        shared: &SharedPart,
+        arm: ForkArm,
+        replicate: u32,
+    ) -> Result<(), ForkError> {
+        let path = self.run(arm, replicate).join("logs/experiment.jsonl");
+        let Ok(file) = open_journal(&path) else {
+            return Ok(());
+        };
+        let seed = fork_seed(shared.run.state.settings().seed, replicate);
+        let events = ForkEvents::read(BufReader::new(file), plan.parent_seq);
+        events
+            .difference(plan, arm, replicate, seed)
+            .map_or(Ok(()), |why| Err(ForkError::OtherRun { path, why }))
     }
 
     /// Reads the plan that the folder has; `None` if it is missing or incomplete. Nothing is written.

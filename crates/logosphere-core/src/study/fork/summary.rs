@@ -1,16 +1,18 @@
 //! The result of a fork: the differences of its arms, and the descendants of the messages that were put in or taken out.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
 use super::difference::{ArmDifference, LEAST_REPLICATES};
 use super::point::ForkPoint;
+use crate::journal::ForkArm;
 use crate::measures::lineage::Lineage;
 use crate::measures::metrics::Metric;
 use crate::measures::metrics::{Window, ablated};
 use crate::measures::{Analysis, AnalysisPlan};
 use crate::pool::MessageId;
+use crate::study::UnreadableRun;
 use crate::verify::Transcript;
 
 /// The two runs of a replicate.
@@ -45,6 +47,12 @@ pub struct ForkSummary {
     pub replicates: usize,
     /// A sentence if there are too few replicates for tests, or for one of them to be significant.
     pub notice: Option<String>,
+    /// Sentences about runs that a rule ended before their first call after the point.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub stopped: Vec<String>,
+    /// The runs that cannot be read. No number counts them, nor the other run of their replicate.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unreadable: Vec<UnreadableRun>,
     /// The first call of each replicate that differs between the arms, as a point; `None` if no call does.
     pub first_differences: Vec<Option<String>>,
     /// The differences of the arms, treated less control.
@@ -107,11 +115,28 @@ impl ForkSummary {
             point: point.to_string(),
             replicates: replicates.len(),
             notice,
+            stopped: Vec::new(),
+            unreadable: Vec::new(),
             first_differences: replicates.iter().map(first_difference).collect(),
             differences,
             followed: followed.collect(),
         }
     }
+}
+
+/// Returns sentences about the runs that ended before their first call after the point of a fork, by arm and rule.
+pub fn stopped(runs: &[(ForkArm, &str)]) -> Vec<String> {
+    let mut counts: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+    for (arm, rule) in runs {
+        *counts.entry((arm.as_str(), rule)).or_default() += 1;
+    }
+    let counts = counts.into_iter();
+    let sentence = |((arm, rule), count)| {
+        format!(
+            "runs without a call after the point: {count} of the {arm} arm, ended by the rule {rule}; fork at an earlier point"
+        )
+    };
+    counts.map(sentence).collect()
 }
 
 /// Returns the sentence about replicates that are too few for a test, or for a row to be significant.

@@ -19,7 +19,5 @@ pub use folder::{SweepError, SweepFolder};
 pub use page::page;
 pub use phases::PhaseTable;
 pub use plan::SweepPlan;
-pub use summary::{
-    CellFindings, CellSummary, CellVerdict, LEAST_POWER, SweepSummary, UnreadableRun,
-};
+pub use summary::{CellFindings, CellSummary, CellVerdict, LEAST_POWER, SweepSummary};
 pub use vectors::{EmbeddedCell, EmbeddedEffect};

@@ -6,6 +6,9 @@ use super::effect::Effect;
 use super::summary::{CellSummary, CellVerdict, SweepSummary};
 use crate::measures::metrics::Metric;
 use crate::measures::verdict::p_value;
+use crate::study::unreadable;
+
+const MADE_AGAIN: &str = "The sweep makes a run again once its folder is moved away.";
 
 /// The largest number of phase tables on a page.
 const TABLES: usize = 20;
@@ -21,7 +24,7 @@ pub fn page(summary: &SweepSummary) -> Page {
     }
     page = page.section(verdicts(summary));
     if !summary.unreadable.is_empty() {
-        page = page.section(unreadable(summary));
+        page = page.section(unreadable::section(&summary.unreadable, MADE_AGAIN));
     }
     if let Some(vectors) = vectors(summary) {
         page = page.section(vectors);
@@ -147,16 +150,6 @@ fn vectors(summary: &SweepSummary) -> Option<Section> {
             ])
             .table(Table::new("Measures by vectors", columns).rows(rows)),
     )
-}
-
-/// The runs that are missing in all numbers.
-fn unreadable(summary: &SweepSummary) -> Section {
-    let rows =
-        (summary.unreadable.iter()).map(|run| [Cell::code(&run.run), Cell::text(&run.reason)]);
-    Section::new("Unreadable runs")
-        .anchor("unreadable")
-        .text("The journals of these runs cannot be read, so no number on this page counts them. The sweep makes a run again once its folder is moved away.")
-        .table(Table::new("Runs and reasons", ["Run", "Reason"]).rows(rows).limit(500))
 }
 
 /// A chart for each measure: its mean in each cell with the 95 % interval over the repeats.

@@ -14,6 +14,7 @@ use crate::measures::metrics::Metric;
 use crate::measures::nulls::{NullProgress, POWER_WEIGHT, RepeatPlan, RepeatTests, holm};
 use crate::measures::verdict::{p_value, selected};
 use crate::measures::{Analysis, AnalysisPlan};
+use crate::study::UnreadableRun;
 use crate::verify::Transcript;
 
 /// The smallest power with which a cell without a finding is called drift.
@@ -104,26 +105,6 @@ pub struct SweepSummary {
     /// The runs that cannot be read, in the order of the plan. No number counts them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unreadable: Vec<UnreadableRun>,
-}
-
-/// A run of a sweep that cannot be read.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[non_exhaustive]
-pub struct UnreadableRun {
-    /// The cell and the folder of the run, such as `k_samples=3/r000`.
-    pub run: String,
-    /// The reason, with the line of the journal.
-    pub reason: String,
-}
-
-impl UnreadableRun {
-    /// Returns the run of a cell that cannot be read for this reason. `repeat` is from 0.
-    pub fn new(cell: &Cell, repeat: u32, reason: impl Into<String>) -> Self {
-        Self {
-            run: format!("{}/r{repeat:03}", cell.key),
-            reason: reason.into(),
-        }
-    }
 }
 
 impl CellFindings {
