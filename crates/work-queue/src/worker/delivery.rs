@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use tokio::runtime::Handle;
-use tokio::sync::{mpsc, watch};
+use tokio::sync::{RwLock, mpsc, watch};
 use tokio::time::timeout;
 
 use crate::QueueError;
@@ -51,6 +51,8 @@ type DeliveryEnd = Result<(), String>;
 struct HeldJob {
     stop: Arc<AtomicBool>,
     end: watch::Receiver<Option<DeliveryEnd>>,
+    /// Whether its delivery is counted.
+    is_counted: bool,
 }
 
 /// The jobs at hand. They continue when the engine loses its connection.
@@ -63,6 +65,8 @@ pub(super) struct Deliveries {
     events: mpsc::UnboundedSender<Event>,
     /// Whether the jobs at hand were given back.
     is_over: AtomicBool,
+    /// Read while a delivery is counted: what is given back has been counted before, not after.
+    counting: RwLock<()>,
     claimed: AtomicU64,
     finished: AtomicU64,
 }
@@ -97,6 +101,7 @@ impl Deliveries {
             held: Mutex::default(),
             events,
             is_over: AtomicBool::new(false),
+            counting: RwLock::default(),
             claimed: AtomicU64::new(0),
             finished: AtomicU64::new(0),
         }
@@ -117,27 +122,49 @@ impl Deliveries {
         flag(self.work.kind(), self.work.semantics())
     }
 
+    /// Whether the jobs at hand were given back.
+    pub(super) fn is_over(&self) -> bool {
+        self.is_over.load(Ordering::Relaxed)
+    }
+
     /// The keys of the jobs at hand.
     pub(super) fn keys(&self) -> Vec<String> {
         self.lock().keys().cloned().collect()
     }
 
-    /// Gives the jobs at hand back: their deliveries do not count, and they are asked to stop.
+    /// Gives the jobs at hand back, once: their deliveries do not count, and they are asked to stop.
     pub(super) async fn give_back(&self) {
         if self.is_over.swap(true, Ordering::Relaxed) {
             return;
         }
-        let keys = self.keys();
-        let taken = timeout(TAKE_BACK, statements::take_back(&self.connection, &keys)).await;
-        if !matches!(taken, Ok(Ok(()))) {
-            tracing::warn!(
-                "the server was not reached: the deliveries of {} jobs stay counted",
-                keys.len()
-            );
+        let taken = async {
+            // After this no delivery is counted any more.
+            drop(self.counting.write().await);
+            self.take_back(&self.keys()).await
+        };
+        if !matches!(timeout(TAKE_BACK, taken).await, Ok(Ok(()))) {
+            tracing::warn!("the server was not reached: the deliveries at hand stay counted");
         }
         for job in self.lock().values() {
             job.stop.store(true, Ordering::Relaxed);
         }
+    }
+
+    /// Takes the counts of the deliveries of these jobs back, each once.
+    async fn take_back(&self, keys: &[String]) -> Result<(), QueueError> {
+        let counted: Vec<String> = keys
+            .iter()
+            .filter(|key| self.uncount(key))
+            .cloned()
+            .collect();
+        statements::take_back(&self.connection, &counted).await
+    }
+
+    /// Whether the delivery of a job at hand was counted until now.
+    fn uncount(&self, key: &str) -> bool {
+        let mut held = self.lock();
+        held.get_mut(key)
+            .is_some_and(|job| std::mem::take(&mut job.is_counted))
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<String, HeldJob>> {
@@ -156,6 +183,7 @@ impl Deliveries {
         let job = HeldJob {
             stop: Arc::clone(&stop),
             end: end.clone(),
+            is_counted: false,
         };
         held.insert(key.clone(), job);
         drop(held);
@@ -174,11 +202,7 @@ impl Deliveries {
     /// Delivers a job until it has an end.
     async fn attend(&self, key: &str, stop: &Arc<AtomicBool>) -> Result<DeliveryEnd, QueueError> {
         loop {
-            if self.is_over.load(Ordering::Relaxed) {
-                // The engine gives the job to others.
-                return pending().await;
-            }
-            let Some(delivery) = statements::deliver(&self.connection, key).await? else {
+            let Some(delivery) = self.count(key).await? else {
                 return Ok(Ok(()));
             };
             match self.end(key, delivery, stop).await {
@@ -189,13 +213,28 @@ impl Deliveries {
                     // The database failed, not the job. The end of a worker gives all deliveries back by itself.
                     if !self.is_over.load(Ordering::Relaxed) {
                         let keys = [key.to_owned()];
-                        let taken = statements::take_back(&self.connection, &keys);
+                        let taken = self.take_back(&keys);
                         let _tried = timeout(TAKE_BACK, taken).await;
                     }
                     return Err(error);
                 }
             }
         }
+    }
+
+    /// Counts a delivery; `None` for a job that has an end.
+    async fn count(&self, key: &str) -> Result<Option<Delivery>, QueueError> {
+        let counting = self.counting.read().await;
+        if self.is_over.load(Ordering::Relaxed) {
+            drop(counting);
+            // The engine gives the job to others.
+            return pending().await;
+        }
+        let delivery = statements::deliver(&self.connection, key).await?;
+        if let Some(job) = self.lock().get_mut(key) {
+            job.is_counted = delivery.is_some();
+        }
+        Ok(delivery)
     }
 
     /// Brings a delivery to its end; `None` if the job was stopped.
@@ -239,7 +278,7 @@ impl Deliveries {
                 statements::quarantine(connection, key, &problem).await?;
             }
             Err(WorkError::Refused { expected, found }) => {
-                statements::take_back(connection, &[key.to_owned()]).await?;
+                self.take_back(&[key.to_owned()]).await?;
                 let _unheard = self.events.send(Event::Refused { expected, found });
                 return Ok(Some(Err("the job is for another program".to_owned())));
             }

@@ -208,7 +208,8 @@ impl Service {
     /// Waits for the jobs at hand after a stop while the server cannot be reached.
     async fn finish_without_engine(&mut self) -> Result<(), QueueError> {
         let ended = async {
-            while !self.deliveries.keys().is_empty() {
+            // What is given back already does not end.
+            while !self.deliveries.is_over() && !self.deliveries.keys().is_empty() {
                 sleep(Duration::from_millis(50)).await;
             }
         };
@@ -218,8 +219,10 @@ impl Service {
                 () = self.stopper.reached(Phase::Abandoning) => {}
             }
         };
-        // What has not ended then is given out again after its lease.
-        let _ended = timeout(self.options.grace, ended).await;
+        if timeout(self.options.grace, ended).await.is_err() || !self.deliveries.keys().is_empty() {
+            // Without a server the rest stays counted, and is given out again after its lease.
+            self.deliveries.give_back().await;
+        }
         self.refusal.take().map_or(Ok(()), Err)
     }
 }

@@ -1,12 +1,13 @@
 //! Workers that are asked to end at any moment: they end what they have or give it back, and no delivery is counted.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
 use crate::child::WorkerProcess;
 use crate::faults::{Waits, each_once, submit_primes};
-use crate::scene::{Scene, until};
+use crate::scene::{Scene, until, within, worker_options};
 
 /// The limit for the end of a worker: 30 s, and a job.
 const END: Duration = Duration::from_secs(31);
@@ -71,4 +72,33 @@ async fn terminate_workers(times: usize) {
     assert_eq!(scene.number(counted).await, 0);
     let late = "SELECT count(*) FROM work_queue.late";
     assert_eq!(scene.number(late).await, 0);
+}
+
+/// Makes the server count each delivery half a second late.
+const LATE_COUNT: &str = "CREATE FUNCTION pause() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN
+        IF current_query() LIKE '%deliveries + 1%' THEN PERFORM pg_sleep(0.5); END IF;
+        RETURN NULL;
+    END $$;
+    CREATE TRIGGER pause BEFORE UPDATE ON work_queue.work EXECUTE FUNCTION pause()";
+
+/// A delivery that is being counted when the worker gives its jobs back is taken back, too.
+#[tokio::test]
+async fn a_delivery_that_is_being_counted_is_given_back() {
+    let work = crate::primes::Primes;
+    let Some(scene) = Scene::new(&work).await else {
+        return;
+    };
+    scene.execute(LATE_COUNT).await;
+    submit_primes(&scene, 1).await;
+    let worker = scene.worker(Arc::new(work), worker_options("w")).await;
+    let counting = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()
+        AND state = 'active' AND query LIKE 'UPDATE work_queue.work SET deliveries = deliveries + 1%'";
+    until(async || scene.number(counting).await == 1).await;
+    worker.stopper.stop();
+    worker.stopper.stop();
+    within(worker.task).await.unwrap().unwrap();
+    until(async || scene.number(counting).await == 0).await;
+    let counted = "SELECT sum(deliveries) FROM work_queue.work";
+    assert_eq!(scene.number(counted).await, 0);
 }
