@@ -241,12 +241,13 @@ fn init_of(journal: &Path) -> Option<PathBuf> {
         .find(|path| path.exists())
 }
 
-/// Returns the name of a file without its folder, as a terminal can show it.
+/// Returns the name of a file without its folder, as a terminal can show it; the path if it ends with `..` or is `/`.
 fn name(path: &Path) -> String {
     if is_stdin(path) {
         return "stdin".to_owned();
     }
-    escape(&path.file_name().unwrap_or_default().to_string_lossy())
+    let name = path.file_name().unwrap_or(path.as_os_str());
+    escape(&name.to_string_lossy())
 }
 
 fn ending(path: &Path) -> &str {

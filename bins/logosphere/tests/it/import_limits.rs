@@ -104,6 +104,20 @@ fn a_file_in_the_place_of_the_experiments_is_named() {
 }
 
 #[test]
+fn a_folder_without_a_name_is_named_by_its_path() {
+    let place = Place::new();
+    for path in [".", "..", "/", "a/.."] {
+        place.file("a/b", "");
+        for format in ["jsonl", "csv"] {
+            let ran = place.alone(&["import", path, "--format", format, "--name", "a"]);
+            ran.exits(2)
+                .tells(&[&format!("logosphere: {path}: cannot be read")]);
+        }
+    }
+    assert!(!place.path("experiments").exists());
+}
+
+#[test]
 fn stdin_is_read_for_a_dash() {
     let place = Place::new();
     let read = |arguments: &[&str]| {

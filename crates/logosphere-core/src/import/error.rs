@@ -95,7 +95,7 @@ pub enum ImportError {
         reads: Exposure,
         /// The largest number of reads of all messages.
         most: usize,
-        /// An assumption that gives fewer.
+        /// An assumption that gives no more.
         fits: Exposure,
     },
     /// Reads are not in the files.
@@ -118,7 +118,7 @@ pub enum ImportError {
         rounds: u64,
         /// The largest number of rounds.
         most: u64,
-        /// The shortest rule that gives no more.
+        /// The shortest rule of the same unit that gives no more; a number of messages in place of recorded rounds.
         fits: String,
     },
     /// The import was stopped.

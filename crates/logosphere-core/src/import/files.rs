@@ -76,7 +76,8 @@ impl std::fmt::Debug for Import<'_> {
 }
 
 impl<'a> Import<'a> {
-    /// Begins an import. `on_line` is called for each line; if it breaks, reading ends with [`ImportError::Stopped`].
+    /// Begins an import. `on_line` is called for each line, and for each message while they are linked; if it breaks, the
+    /// import ends with [`ImportError::Stopped`].
     pub fn new(plan: ImportPlan, on_line: &'a mut dyn FnMut() -> ControlFlow<()>) -> Self {
         Self {
             plan,
@@ -107,12 +108,12 @@ impl<'a> Import<'a> {
                 return Ok(());
             }
             let column = |field: ImportField| column(&columns, field).0;
-            let object = text.and_then(jsonl::object);
-            if let Ok(object) = &object {
+            let message = text.and_then(|text| {
+                let object = jsonl::object(text)?;
                 let unseen = import.unseen.get_or_insert_with(|| columns.clone());
                 unseen.retain(|given| !object.contains_key(&given.column));
-            }
-            let message = object.and_then(|object| jsonl::message(&object, column));
+                jsonl::message(text, &object, column)
+            });
             import.add(name, number, line.number, message);
             Ok(())
         })
@@ -232,8 +233,8 @@ impl<'a> Import<'a> {
     /// Sorts, links and numbers the messages.
     ///
     /// # Errors
-    /// [`ImportError::Bad`] unless bad messages are left out, [`ImportError::Empty`], [`ImportError::NoKey`], and the errors
-    /// of reads and rounds.
+    /// [`ImportError::Bad`] unless bad messages are left out, [`ImportError::Empty`], [`ImportError::NoKey`],
+    /// [`ImportError::Stopped`], and the errors of reads and rounds.
     pub fn finish(self) -> Result<Imported, ImportError> {
         Imported::of(self)
     }
@@ -283,7 +284,7 @@ impl<'a> Import<'a> {
         Ok(())
     }
 
-    fn check_stop(&mut self) -> Result<(), ImportError> {
+    pub(super) fn check_stop(&mut self) -> Result<(), ImportError> {
         match (self.on_line)() {
             ControlFlow::Continue(()) => Ok(()),
             ControlFlow::Break(()) => Err(ImportError::Stopped),

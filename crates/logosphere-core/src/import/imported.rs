@@ -9,6 +9,7 @@ use jiff::Timestamp;
 use super::error::ImportError;
 use super::files::Import;
 use super::links::{Links, MOST_READS, fill_reads};
+use super::list_members::ListMembers;
 use super::message::ForeignMessage;
 use super::record::{ImportHeader, ImportedMessage, SCHEMA_VERSION, UNKNOWN_AUTHOR};
 use super::rounds::{rounds, rule};
@@ -58,7 +59,7 @@ impl Imported {
         }
         let rule = rule(&import)?;
         let rounds = rounds(&import, &order, &times, rule)?;
-        let (mut links, lost_links) = links(&import, &order, &place, exposure);
+        let (mut links, lost_links) = links(&mut import, &order, &place, exposure)?;
         let mut names = AuthorNames::new(import.plan.keep_authors);
         let authors: Vec<Option<u32>> = (order.iter())
             .map(|&at| names.number(import.messages[at].author.as_deref()))
@@ -68,6 +69,7 @@ impl Imported {
         if fill_reads(&mut links, &authors, exposure, MOST_READS).is_none() {
             return Err(many_reads(&links, exposure));
         }
+        import.check_stop()?;
         let ids = |places: Vec<usize>| places.into_iter().map(MessageId::at).collect();
         let rows = order.iter().zip(author_names).zip(links).zip(rounds);
         let messages: Vec<_> = (rows.enumerate())
@@ -143,7 +145,7 @@ fn exposure(import: &Import<'_>) -> Result<Exposure, ImportError> {
     }
 }
 
-/// Returns the error of more assumed reads than are kept, with an assumption that gives fewer.
+/// Returns the error of more assumed reads than are kept, with an assumption that gives no more.
 fn many_reads(links: &[Links], exposure: Exposure) -> ImportError {
     let parents: usize = links.iter().map(|link| link.parents.len()).sum();
     let fits = NonZeroUsize::new(MOST_READS.saturating_sub(parents) / links.len().max(1));
@@ -166,40 +168,39 @@ fn times(messages: &[ForeignMessage]) -> Vec<Option<Timestamp>> {
 
 /// Returns the links of the messages in their new order, and the number of those that are unknown or not older.
 fn links(
-    import: &Import<'_>,
+    import: &mut Import<'_>,
     order: &[usize],
     place: &[usize],
     exposure: Exposure,
-) -> (Vec<Links>, u64) {
-    let mut lost = 0;
-    let mut found = |ids: &[String], new: usize| {
-        let mut known: Vec<usize> = Vec::with_capacity(ids.len());
-        for id in ids {
-            match import
-                .ids
-                .get(id)
-                .map(|&at| place[at])
-                .filter(|at| *at < new)
-            {
-                Some(at) if !known.contains(&at) => known.push(at),
-                Some(_) => {}
-                None => lost += 1,
-            }
-        }
-        known
-    };
-    let links = (order.iter().enumerate()).map(|(new, &old)| {
+) -> Result<(Vec<Links>, u64), ImportError> {
+    let (mut lost, mut members) = (0, ListMembers::default());
+    let mut links = Vec::with_capacity(order.len());
+    for (new, &old) in order.iter().enumerate() {
+        import.check_stop()?;
         let message = &import.messages[old];
+        let mut found = |ids: &[String]| {
+            members.begin();
+            let mut known = Vec::new();
+            for id in ids {
+                let at = import.ids.get(id).map(|&at| place[at]);
+                match at.filter(|at| *at < new) {
+                    Some(at) if members.insert(at) => known.push(at),
+                    Some(_) => {}
+                    None => lost += 1,
+                }
+            }
+            known
+        };
         let reads = match (&message.reads, exposure) {
-            (Some(reads), Exposure::Recorded) => found(reads, new),
+            (Some(reads), Exposure::Recorded) => found(reads),
             _ => Vec::new(),
         };
-        Links {
-            parents: found(&message.parents, new),
+        links.push(Links {
+            parents: found(&message.parents),
             reads,
-        }
-    });
-    (links.collect(), lost)
+        });
+    }
+    Ok((links, lost))
 }
 
 /// The authors in order of first appearance.

@@ -1,5 +1,8 @@
 //! Messages as JSON lines: an object per line.
 
+use std::collections::HashMap;
+
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::message::{ForeignMessage, ImportField, number_time, quoted, text_time};
@@ -15,8 +18,9 @@ pub(super) fn object(line: &str) -> Result<Map<String, Value>, String> {
     })
 }
 
-/// Returns the message of an object, or the problem with it. `column` has the key of each field.
+/// Returns the message of the object of a line, or the problem with it. `column` has the key of each field.
 pub(super) fn message(
+    line: &str,
     object: &Map<String, Value>,
     column: impl Fn(ImportField) -> String,
 ) -> Result<ForeignMessage, String> {
@@ -55,7 +59,13 @@ pub(super) fn message(
         None => None,
         Some(Value::String(text)) if text.is_empty() => None,
         Some(Value::String(text)) => Some(text_time(text)?),
-        Some(Value::Number(number)) => Some(number_time(&number.to_string())?),
+        Some(Value::Number(number)) => {
+            let exact = number
+                .is_f64()
+                .then(|| digits(line, &column(ImportField::Time)));
+            let exact = exact.flatten();
+            Some(number_time(exact.unwrap_or(&number.to_string()))?)
+        }
         Some(_) => return Err(wrong(ImportField::Time, "a string or a number")),
     };
     let reads = match value(ImportField::Reads) {
@@ -72,6 +82,12 @@ pub(super) fn message(
         round: None,
     }
     .checked()
+}
+
+/// Returns the text of the number of a key, with the digits that a [`Value`] does not keep.
+fn digits<'a>(line: &'a str, key: &str) -> Option<&'a str> {
+    let fields: HashMap<String, &RawValue> = serde_json::from_str(line).ok()?;
+    fields.get(key).map(|value| value.get())
 }
 
 /// Returns the text of an id.

@@ -1,11 +1,12 @@
 //! The reads of messages: recorded, or assumed from threads or from the newest messages.
 
+use super::list_members::ListMembers;
 use crate::verify::Exposure;
 
 /// The largest number of reads that are assumed from a thread: those above first, then the newest earlier answers.
 pub(super) const MOST_OF_A_THREAD: usize = 100;
 
-/// The largest number of reads of all messages that are assumed.
+/// The largest number of reads of all messages that are assumed, or found in an old journal.
 pub(super) const MOST_READS: usize = 20_000_000;
 
 /// The links of a message to earlier ones, as indexes.
@@ -35,12 +36,15 @@ pub(super) fn fill_reads(
         Exposure::Thread => fill_threads(links, most)?,
         Exposure::Window(size) => fill_windows(links, authors, size.get(), most)?,
     }
+    let mut members = ListMembers::default();
     for link in links {
-        for parent in &link.parents {
-            if !link.reads.contains(parent) {
-                link.reads.push(*parent);
-            }
+        members.begin();
+        for &read in &link.reads {
+            members.insert(read);
         }
+        let parents = link.parents.iter().copied();
+        let unread = parents.filter(|&parent| members.insert(parent));
+        link.reads.extend(unread);
     }
     Some(())
 }

@@ -112,23 +112,32 @@ pub(super) struct ForeignMessage {
 impl ForeignMessage {
     /// Returns the message, or the problem with one of its fields.
     pub(super) fn checked(self) -> Result<Self, String> {
-        if self.text.is_empty() {
-            return Err("text is missing or empty".to_owned());
-        }
-        if is_blank(&self.text) {
-            return Err("text is blank".to_owned());
-        }
-        if self.text.len() > MOST_TEXT {
-            let size = self.text.len();
-            return Err(format!("text has {size} bytes; the most are {MOST_TEXT}"));
-        }
         let named = self.id.iter().chain(&self.author).chain(&self.parents);
-        let all = named.chain(self.reads.iter().flatten()).chain([&self.text]);
-        if all.into_iter().any(|value| value.contains('\0')) {
-            return Err("contains a NUL character".to_owned());
-        }
+        check_values(&self.text, named.chain(self.reads.iter().flatten()))?;
         Ok(self)
     }
+}
+
+/// Returns the problem with a text, or with the other values of its message.
+pub(super) fn check_values<'a>(
+    text: &'a String,
+    others: impl IntoIterator<Item = &'a String>,
+) -> Result<(), String> {
+    if text.is_empty() {
+        return Err("text is missing or empty; expected 1 B to 1 MiB".to_owned());
+    }
+    if is_blank(text) {
+        return Err("text is blank; expected a visible character".to_owned());
+    }
+    if text.len() > MOST_TEXT {
+        let size = text.len();
+        return Err(format!("text has {size} bytes; the most are {MOST_TEXT}"));
+    }
+    let mut all = others.into_iter().chain([text]);
+    if all.any(|value| value.contains('\0')) {
+        return Err("contains a NUL character; expected none".to_owned());
+    }
+    Ok(())
 }
 
 /// Returns a value for an error: quoted, without control characters, cut.

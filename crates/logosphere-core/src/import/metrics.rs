@@ -31,8 +31,8 @@ struct MetricsFile {
     num_messages: Vec<u64>,
 }
 
-/// The largest error of a cosine by rounding.
-const ROUNDING: f64 = 1e-3;
+/// The largest error of a cosine that is computed in numbers of 32 bits.
+const ROUNDING: f64 = 1e-5;
 
 /// A number from `LOW` to `HIGH`.
 struct Bounded<const LOW: i8, const HIGH: i8>(f64);
@@ -58,6 +58,20 @@ fn distances<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<f64>, D::
     Ok(values.into_iter().map(|value| value.0).collect())
 }
 
+/// Returns the problem with rounds and with the lengths of the lists over them.
+fn check_lists(rounds: &[u32], sizes: &[usize]) -> Result<(), String> {
+    let size = rounds.len();
+    if sizes.iter().any(|other| *other != size) {
+        return Err(format!(
+            "expected lists of equal length, found {size} and {sizes:?}"
+        ));
+    }
+    if !rounds.is_sorted_by(|a, b| a < b) {
+        return Err("expected rounds in ascending order".to_owned());
+    }
+    Ok(())
+}
+
 impl ReferenceMetrics {
     /// Reads the file; an error has the line and says what was expected.
     pub(super) fn parse(bytes: &[u8]) -> Result<Self, (u64, String)> {
@@ -65,21 +79,14 @@ impl ReferenceMetrics {
             let problem = format!("expected the lists rounds, mean_similarity, distance_from_seed and num_messages: {error}");
             (error.line() as u64, problem)
         })?;
-        let size = file.rounds.len();
         let sizes = [
             file.mean_similarity.len(),
             file.distance_from_seed.len(),
             file.num_messages.len(),
         ];
-        if sizes != [size; 3] {
-            let problem = format!("expected lists of equal length, found {size} and {sizes:?}");
-            return Err((1, problem));
-        }
-        if !file.rounds.is_sorted_by(|a, b| a < b) {
-            return Err((1, "expected rounds in ascending order".to_owned()));
-        }
+        check_lists(&file.rounds, &sizes).map_err(|problem| (1, problem))?;
         let mut metrics = Self::default();
-        for at in 0..size {
+        for at in 0..file.rounds.len() {
             if file.num_messages[at] < 2 {
                 metrics.singles += 1;
                 continue;
@@ -89,6 +96,12 @@ impl ReferenceMetrics {
             metrics.distance_from_seed.push(file.distance_from_seed[at]);
         }
         Ok(metrics)
+    }
+
+    /// Returns the problem with lists that were not written by [`Imported::write`](super::Imported::write).
+    pub(super) fn check(&self) -> Result<(), String> {
+        let sizes = [self.mean_similarity.len(), self.distance_from_seed.len()];
+        check_lists(&self.rounds, &sizes)
     }
 
     /// Returns the mean of a series over each quarter of its values; `None` below four values.

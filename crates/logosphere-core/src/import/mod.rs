@@ -28,6 +28,7 @@ mod files;
 mod imported;
 mod jsonl;
 mod links;
+mod list_members;
 mod memes;
 mod message;
 mod metrics;

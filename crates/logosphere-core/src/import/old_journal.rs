@@ -1,10 +1,12 @@
 //! Journals of the Python program of 2026-01-02, which have local times, and neither line numbers nor a chain. The checks
 //! cover the fields that follow from earlier ones.
 
+use std::collections::{HashMap, VecDeque};
 use std::fmt::Debug;
 
 use serde::Deserialize;
 
+use super::links::MOST_READS;
 use super::message::ForeignMessage;
 use super::reference::parse_reference;
 use crate::pool::Round;
@@ -16,7 +18,7 @@ const SHOWN: usize = 500;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OldJournalError {
-    /// A line is too long, is not UTF-8, or has a number that is too large.
+    /// A line is too long, is not UTF-8, or has a number that is too large or too many reads.
     #[error("line {line}: {problem}")]
     Line {
         /// The line, from 1.
@@ -116,6 +118,8 @@ pub(super) struct OldJournal {
     rounds: u32,
     ended: bool,
     seeds: usize,
+    /// The number of reads of all messages so far.
+    kept_reads: usize,
     /// The number of calls that read a text which was not among the newest messages.
     pub(super) unknown_reads: u64,
     /// The messages that are known since the last line.
@@ -196,7 +200,7 @@ impl OldJournal {
                 if let Some(signature) = signature {
                     self.same("signature", &parsed.signature, &signature)?;
                 }
-                let reads = self.reads(&input_messages);
+                let reads = self.reads(&input_messages, transmitted.len())?;
                 for (at, text) in transmitted.iter().enumerate() {
                     self.messages.push(ForeignMessage {
                         text: text.clone(),
@@ -299,16 +303,31 @@ impl OldJournal {
     }
 
     /// Returns the ids of the messages with these texts among the newest ones: of several equal ones the oldest that is left.
-    fn reads(&mut self, input: &[String]) -> Vec<String> {
+    /// Each of the `sent` messages of the call has them.
+    fn reads(&mut self, input: &[String], sent: usize) -> Result<Vec<String>, OldJournalError> {
         let first = self.pool.len() - self.active().len();
-        let mut found: Vec<usize> = Vec::with_capacity(input.len());
-        for text in input {
-            let is_equal = |at: &usize| self.pool[*at] == *text && !found.contains(at);
-            let equal = (first..self.pool.len()).find(is_equal);
-            found.extend(equal);
+        // The messages that are left with each text, the oldest first.
+        let none_yet = input.iter().map(|text| (text.as_str(), VecDeque::new()));
+        let mut equal: HashMap<&str, VecDeque<usize>> = none_yet.collect();
+        for (at, text) in self.pool.iter().enumerate().skip(first) {
+            if let Some(left) = equal.get_mut(text.as_str()) {
+                left.push_back(at);
+            }
         }
+        let found: Vec<usize> = (input.iter())
+            .filter_map(|text| equal.get_mut(text.as_str())?.pop_front())
+            .collect();
         self.unknown_reads += u64::from(found.len() < input.len());
-        found.into_iter().map(|at| self.id(at)).collect()
+        self.kept_reads += found.len() * sent;
+        if self.kept_reads > MOST_READS {
+            let problem = format!(
+                "gives {} reads, and the most are {MOST_READS}",
+                self.kept_reads
+            );
+            let line = self.line;
+            return Err(OldJournalError::Line { line, problem });
+        }
+        Ok(found.into_iter().map(|at| self.id(at)).collect())
     }
 
     /// Returns the id of the message at this index.

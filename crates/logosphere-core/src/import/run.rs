@@ -3,6 +3,8 @@
 use std::collections::HashMap;
 use std::io::BufRead;
 
+use super::list_members::ListMembers;
+use super::message::check_values;
 use super::record::{ImportHeader, ImportedMessage, RoundRule, SCHEMA_VERSION, UNKNOWN_AUTHOR};
 use super::rounds::MOST_ROUNDS;
 use super::source::SourceLines;
@@ -73,6 +75,14 @@ impl ImportedRun {
             let found = header.schema_version;
             return Err(ImportedFileError::Newer { found });
         }
+        if header.schema_version < SCHEMA_VERSION {
+            let found = header.schema_version;
+            let problem = format!("schema_version: expected {SCHEMA_VERSION}, found {found}");
+            return Err(form(1, &problem));
+        }
+        if let Some(metrics) = &header.reference_metrics {
+            metrics.check().map_err(|problem| form(1, &problem))?;
+        }
         let mut run = RunBuilder::default();
         let mut last = 1;
         while let Some(line) = lines.next_line()? {
@@ -103,11 +113,13 @@ struct RunBuilder {
     round: Round,
     numbers: HashMap<String, u32>,
     authors: Vec<String>,
+    members: ListMembers,
 }
 
 impl RunBuilder {
     fn add(&mut self, message: ImportedMessage) -> Result<(), String> {
         let id = MessageId::at(self.messages.len());
+        check_values(&message.text, [&message.source_id, &message.author])?;
         let links = message.parents.iter().chain(&message.reads);
         if message.id != id {
             return Err("the ids are not 0, 1, 2 and so on".to_owned());
@@ -115,6 +127,8 @@ impl RunBuilder {
         if links.into_iter().any(|link| *link >= id) {
             return Err("a parent or a read is not older than its message".to_owned());
         }
+        self.check_list("parent", &message.parents)?;
+        self.check_list("read", &message.reads)?;
         if message.round < self.round {
             return Err("the rounds go back".to_owned());
         }
@@ -139,6 +153,14 @@ impl RunBuilder {
         added.given_parents = message.parents;
         self.messages.push(added);
         Ok(())
+    }
+
+    fn check_list(&mut self, name: &str, list: &[MessageId]) -> Result<(), String> {
+        self.members.begin();
+        match list.iter().find(|id| !self.members.insert(id.index())) {
+            None => Ok(()),
+            Some(double) => Err(format!("expected each {name} once, found {double} twice")),
+        }
     }
 
     /// Adds a message to the last call, or to a new one, and returns the index of the call.

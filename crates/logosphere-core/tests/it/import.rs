@@ -1,6 +1,7 @@
 //! Messages of other programs: each field and each fault, the files of the Python program, and what is measured of them.
 
 mod fields;
+mod hostile;
 mod limits;
 mod measured;
 mod reference;

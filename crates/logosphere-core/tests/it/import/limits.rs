@@ -8,7 +8,7 @@ use scraper::Html;
 use serde_json::Value;
 use test_support::page::texts;
 
-use super::{csv, imported, jsonl, plan, problems, run, written};
+use super::{csv, imported, jsonl, plan, problems, written};
 
 fn texts_of(imported: &Imported) -> Vec<&str> {
     let texts = imported.messages.iter();
@@ -89,7 +89,10 @@ fn the_page_of_many_rounds_is_bounded() {
     let size = |messages: usize, points: usize, words: &str| {
         let text = lines.repeat(messages / 2);
         let found = imported(text.as_bytes(), false, plan("none", "messages:1")).unwrap();
-        let run = run(&found);
+        // The first message is a seed.
+        let whole = String::from_utf8(written(&found)).unwrap();
+        let whole = whole.replacen("\"round\":1,", "\"round\":0,", 1);
+        let run = ImportedRun::read(whole.as_bytes()).unwrap();
         let source = ReportSource::Import {
             header: Box::new(run.header),
             authors: run.authors,
@@ -113,8 +116,10 @@ fn the_page_of_many_rounds_is_bounded() {
         assert_eq!(last, messages as u64);
         let distance = last - measured[points - 2]["round"].as_u64().unwrap();
         assert_eq!(distance, messages as u64 / points as u64);
-        let shares = data("roots")[0][1].as_array().unwrap().len();
-        assert!((points..=points + 1).contains(&shares), "{shares}");
+        for shares in [&data("roots")[0][1], &data("seeds")[0]["shares"]] {
+            let count = shares.as_array().unwrap().len();
+            assert!((points..=points + 1).contains(&count), "{count}");
+        }
     };
     size(
         1000,
@@ -161,6 +166,16 @@ fn times_are_sorted_by_all_their_digits() {
         ],
         ["-1.0000002", "-1.0000001", "-1"],
         [
+            "1767000000.000000001",
+            "1767000000.000000002",
+            "1.767000000000000003e9",
+        ],
+        [
+            "1767000000000.000001",
+            "1767000000000.000002",
+            "1767000000000.0000030",
+        ],
+        [
             "\"1767000000.000000001\"",
             "\"1767000000.000000002\"",
             "\"1767000000000.000003\"",
@@ -175,6 +190,13 @@ fn times_are_sorted_by_all_their_digits() {
         let text: String = [2, 0, 1].map(|at| time(times[at])).concat();
         assert_eq!(texts_of(&jsonl(&text).unwrap()), sorted, "{text}");
     }
+    // The key may have another name, and be there twice.
+    let text = "{\"text\":\"a\",\"at\":1,\"time\":0.5,\"\\u0061t\":1767000000.123456789}";
+    let found = imported(text.as_bytes(), false, mapped(&["time=at"])).unwrap();
+    assert_eq!(
+        found.messages[0].time.unwrap().to_string(),
+        "2025-12-29T09:20:00.123456789Z"
+    );
     let shown = |text: &str| {
         let found = csv(&format!("text,time\na,{text}\n")).unwrap();
         found.messages[0].time.unwrap().to_string()

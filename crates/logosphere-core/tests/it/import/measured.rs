@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::ops::ControlFlow;
 
-use logosphere_core::import::{ImportPlan, Imported, ImportedRun};
+use logosphere_core::import::{ImportPlan, Imported, ImportedRun, MOST_TEXT};
 use logosphere_core::measures::lineage::{Lineage, Method};
 use logosphere_core::measures::metrics::Metric;
 use logosphere_core::measures::nulls::{Family, NullComparison, NullPlan, compare};
@@ -205,6 +205,46 @@ fn a_changed_file_is_refused_with_its_line() {
         ),
         ("\"round\":1,", "\"round\":2,", "line 3: the rounds go back"),
         ("\"text\":\"b\"", "\"text\":7", "line 3: "),
+        (
+            "\"schema_version\":1",
+            "\"schema_version\":0",
+            "line 1: schema_version: expected 1, found 0; import the files again",
+        ),
+        (
+            "\"reads\":[0]",
+            &format!("\"reads\":[0{}]", ",0".repeat(2000)),
+            "line 3: expected each read once, found 0 twice; import the files again",
+        ),
+        (
+            "\"parents\":[],\"reads\":[0]",
+            "\"parents\":[0,0],\"reads\":[0]",
+            "line 3: expected each parent once, found 0 twice; import",
+        ),
+        (
+            "\"text\":\"b\"",
+            "\"text\":\"\"",
+            "line 3: text is missing or empty; expected 1 B to 1 MiB; import",
+        ),
+        (
+            "\"text\":\"b\"",
+            "\"text\":\" \\n\"",
+            "line 3: text is blank; expected a visible character; import",
+        ),
+        (
+            "\"text\":\"b\"",
+            "\"text\":\"b\\u0000\"",
+            "line 3: contains a NUL character; expected none; import",
+        ),
+        (
+            "\"source_id\":\"2\"",
+            "\"source_id\":\"\\u0000\"",
+            "line 3: contains a NUL",
+        ),
+        (
+            "\"text\":\"b\"",
+            &format!("\"text\":\"{}\"", "b".repeat(MOST_TEXT + 1)),
+            "line 3: text has 1048577 bytes; the most are 1048576; import",
+        ),
     ] {
         assert!(whole.contains(old), "{old}");
         let altered = whole.replacen(old, new, 1);

@@ -362,11 +362,14 @@ fn the_measures_are_kept_without_rounds_of_one_message() {
         )
     };
     metrics(&file("1.0000002", "-1e-7")).unwrap();
+    metrics(&file("-1.000009", "2.000009")).unwrap();
     for (similarity, distance, expected) in [
         ("1e308", "0", "json: line 2: "),
         ("-1.1", "0", "-1.1e0 is not a number from -1 to 1"),
         ("0", "2.5", "json: line 3: "),
         ("NaN", "0", "json: line 2: "),
+        ("1.0005", "0", "1.0005e0 is not a number from -1 to 1"),
+        ("0", "-0.00002", "-2e-5 is not a number from 0 to 2"),
     ] {
         let error = metrics(&file(similarity, distance))
             .unwrap_err()
@@ -374,12 +377,32 @@ fn the_measures_are_kept_without_rounds_of_one_message() {
         assert!(error.contains(expected), "{error}");
     }
     let found = metrics(&file("1", "1")).unwrap();
-    let altered = String::from_utf8(super::written(&found)).unwrap();
-    let altered = altered.replacen(
-        "\"mean_similarity\":[1.0]",
-        "\"mean_similarity\":[1e308]",
-        1,
-    );
-    let error = logosphere_core::import::ImportedRun::read(altered.as_bytes()).unwrap_err();
-    assert!(error.to_string().starts_with("line 1: "), "{error}");
+    let whole = String::from_utf8(super::written(&found)).unwrap();
+    for (old, new, expected) in [
+        (
+            "_similarity\":[1.0]",
+            "_similarity\":[1e308]",
+            "line 1: 1e308",
+        ),
+        (
+            "_similarity\":[1.0]",
+            "_similarity\":[1.0005]",
+            "line 1: 1.0005e0",
+        ),
+        (
+            "_similarity\":[1.0]",
+            "_similarity\":[]",
+            "line 1: expected lists of equal length, found 1 and [0, 1]; import the files again",
+        ),
+        (
+            "\"rounds\":[1]",
+            "\"rounds\":[1,1]",
+            "line 1: expected lists of equal length",
+        ),
+    ] {
+        assert!(whole.contains(old), "{old}");
+        let altered = whole.replacen(old, new, 1);
+        let error = logosphere_core::import::ImportedRun::read(altered.as_bytes()).unwrap_err();
+        assert!(error.to_string().starts_with(expected), "{error}");
+    }
 }
