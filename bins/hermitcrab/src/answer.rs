@@ -84,17 +84,19 @@ pub fn print_json(document: &impl Serialize, session: &mut Session) -> Result<()
     Ok(())
 }
 
-/// Returns the same JSON with an escape for every character that controls a terminal. Line ends stay.
+/// Returns the same JSON with an escape for every character that a terminal does not show. Line ends stay.
 pub fn printable_json(json: &str) -> String {
-    let mut buffer = [0; 4];
+    let (mut buffer, mut units) = ([0; 4], [0; 2]);
     json.chars()
         .fold(String::with_capacity(json.len()), |mut out, char| {
             let text = &*char.encode_utf8(&mut buffer);
             if char == '\n' || escape(text) == text {
                 out.push(char);
             } else {
-                // Writing to a `String` cannot fail.
-                let _ = write!(out, "\\u{:04x}", u32::from(char));
+                for unit in char.encode_utf16(&mut units) {
+                    // Writing to a `String` cannot fail.
+                    let _ = write!(out, "\\u{unit:04x}");
+                }
             }
             out
         })
@@ -104,4 +106,21 @@ pub fn printable_json(json: &str) -> String {
 pub fn readable(text: &str) -> String {
     let line = |line: &str| line.split('\t').map(escape).collect::<Vec<_>>().join("\t");
     text.split('\n').map(line).collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn json_on_a_terminal_is_the_same_json() {
+        let text = "a\u{e0041}\u{ad}\u{202e}\u{7f}é👩\u{200d}👧";
+        let json = serde_json::to_string(text).unwrap();
+        let shown = printable_json(&json);
+        assert_eq!(
+            shown,
+            "\"a\\udb40\\udc41\\u00ad\\u202e\\u007fé👩\u{200d}👧\""
+        );
+        assert_eq!(serde_json::from_str::<String>(&shown).unwrap(), text);
+    }
 }

@@ -10,6 +10,14 @@ pub const fn is_ignorable(char: char) -> bool {
         | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
 
+/// Returns whether a character is drawn as nothing and no ordinary text needs it: ignorable, but not a joiner of scripts and
+/// emoji, nor one of their variation selectors below U+E0000.
+pub const fn is_invisible(char: char) -> bool {
+    let is_needed = matches!(char,
+        '\u{180b}'..='\u{180d}' | '\u{180f}' | '\u{200c}'..='\u{200d}' | '\u{fe00}'..='\u{fe0f}');
+    is_ignorable(char) && !is_needed
+}
+
 /// Returns whether a character only formats its neighbours: the general category `Cf`.
 pub const fn is_format(char: char) -> bool {
     matches!(char,

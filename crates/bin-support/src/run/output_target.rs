@@ -79,13 +79,14 @@ pub enum Output {
 }
 
 impl Output {
-    /// Writes a part of the output, before [`Output::finish`] writes the rest. It must end with a whole character.
+    /// Writes a part of the output, before [`Output::finish`] writes the rest. It must end with a whole character, and not
+    /// between the two of a line end.
     ///
     /// # Errors
     /// [`crate::Error::OutputFile`], or the error of stdout; an old file is unchanged.
     pub fn append(&mut self, session: &mut Session, bytes: &[u8]) -> Result<(), Failure> {
         match self {
-            Self::Stdout => Ok(session.results.untrusted().write_all(bytes)?),
+            Self::Stdout => written(session, |out| out.write_all(bytes)),
             Self::File(file) => Ok(file.append(bytes)?),
         }
     }
@@ -100,10 +101,20 @@ impl Output {
         fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
     ) -> Result<(), Failure> {
         match self {
-            Self::Stdout => Ok(fill(&mut session.results.untrusted())?),
+            Self::Stdout => written(session, fill),
             Self::File(file) => Ok(file.finish(|file| fill(file))?),
         }
     }
+}
+
+/// Writes to stdout, also what waits for the rest of its line end.
+fn written(
+    session: &mut Session,
+    fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<(), Failure> {
+    let mut out = session.results.untrusted();
+    fill(&mut out)?;
+    Ok(out.flush()?)
 }
 
 #[cfg(test)]

@@ -59,8 +59,9 @@ impl Results {
         self.paint.tone(tone, text)
     }
 
-    /// The writer for text of others, such as the messages of a run as CSV or JSON: on a terminal it cannot move the cursor or
-    /// reorder a line. A file or a pipe gets the bytes unchanged.
+    /// The writer for text of others, such as the messages of a run as CSV or JSON: on a terminal it cannot move the cursor,
+    /// reorder a line or hide in it. A file or a pipe gets the bytes unchanged. A flush writes what waits for the rest of its
+    /// character or line end.
     pub fn untrusted(&mut self) -> impl Write + '_ {
         UntrustedResults {
             results: self,
@@ -132,7 +133,20 @@ impl Write for UntrustedResults<'_> {
             Err(error) if error.error_len().is_none() => error.valid_up_to(),
             _ => self.part.len() - usize::from(self.part.ends_with(b"\r")),
         };
-        let whole: Vec<u8> = self.part.drain(..whole).collect();
+        self.show(whole)?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.show(self.part.len())?;
+        self.results.flush()
+    }
+}
+
+impl UntrustedResults<'_> {
+    /// Writes this number of the bytes that wait.
+    fn show(&mut self, count: usize) -> io::Result<()> {
+        let whole: Vec<u8> = self.part.drain(..count).collect();
         for line in String::from_utf8_lossy(&whole).split_inclusive('\n') {
             let end = line.trim_end_matches('\n').trim_end_matches('\r').len();
             let (text, end) = line.split_at(if line.ends_with('\n') {
@@ -143,11 +157,7 @@ impl Write for UntrustedResults<'_> {
             let cells: Vec<String> = text.split('\t').map(escape).collect();
             write!(self.results, "{}{end}", cells.join("\t"))?;
         }
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.results.flush()
+        Ok(())
     }
 }
 
@@ -156,6 +166,7 @@ mod tests {
     use std::sync::mpsc;
 
     use super::*;
+    use crate::{Output, Session};
 
     struct Sent(mpsc::Sender<Vec<u8>>);
 
@@ -186,6 +197,30 @@ mod tests {
                 let bytes: Vec<u8> = sent.try_iter().flatten().collect();
                 assert_eq!(String::from_utf8(bytes).unwrap(), expected, "{size}");
             }
+        }
+    }
+
+    #[test]
+    fn the_rest_of_a_text_is_written_at_its_end() {
+        for (terminal, expected) in [(true, &b"a\\r\xef\xbf\xbdb\\r"[..]), (false, b"a\r\xc3b\r")] {
+            let (sender, sent) = mpsc::channel();
+            let mut session = Session::for_tests();
+            session.results = Results::new(Sent(sender));
+            session.results.terminal = terminal;
+            let mut out = session.results.untrusted();
+            out.write_all(b"a\r").unwrap();
+            out.flush().unwrap();
+            out.write_all(b"\xc3").unwrap();
+            out.flush().unwrap();
+            out.flush().unwrap();
+            drop(out);
+            let mut output = Output::Stdout;
+            output.append(&mut session, b"b").unwrap();
+            output
+                .finish(&mut session, |out| out.write_all(b"\r"))
+                .unwrap();
+            let bytes: Vec<u8> = sent.try_iter().flatten().collect();
+            assert_eq!(bytes, expected);
         }
     }
 }

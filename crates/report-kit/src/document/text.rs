@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use maud::{Markup, html};
-use visible_text::{is_ignorable, is_line_separator};
+use visible_text::{is_invisible, is_line_separator};
 
 /// The maximum length in characters of a heading, a caption or a name.
 pub(crate) const TITLE: usize = 300;
@@ -47,13 +47,7 @@ fn code_point(character: char) -> String {
 /// hidden: scripts and emoji need them.
 fn is_hidden(character: char) -> bool {
     match character {
-        '\n'
-        | '\t'
-        | '\u{200c}'
-        | '\u{200d}'
-        | '\u{180b}'..='\u{180d}'
-        | '\u{180f}'
-        | '\u{fe00}'..='\u{fe0f}' => false,
+        '\n' | '\t' => false,
         // Interlinear annotation; private use, which every font shows as something else; noncharacters.
         '\u{fff9}'..='\u{fffb}'
         | '\u{e000}'..='\u{f8ff}'
@@ -61,7 +55,7 @@ fn is_hidden(character: char) -> bool {
         | '\u{fdd0}'..='\u{fdef}' => true,
         other => {
             other.is_control()
-                || is_ignorable(other)
+                || is_invisible(other)
                 || is_line_separator(other)
                 || u32::from(other) & 0xfffe == 0xfffe
         }
