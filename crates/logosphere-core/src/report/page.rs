@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::data::{ReportData, ReportSource};
 use super::facts::RunFacts;
 use super::messages::MessageBrowser;
-use super::shown::{DATA_ROUNDS, data_stride};
+use super::shown::data_stride;
 use super::{
     cost, definitions, embedded, head, imported, limits, lineage, measures, nulls, protocol, seeds,
     settings,
@@ -23,16 +23,30 @@ pub fn page(data: &ReportData) -> Page {
         ReportSource::Import { header, authors } => imported::page(data, header, authors),
     };
     let stride = data_stride(data.transcript.rounds.len());
-    let page = match &data.analysis.embedded {
-        Some(run) => page.data("embedding", &rounded(run, stride)),
+    let page = match data.analysis.embedded.clone() {
         None => page,
+        Some(mut run) => {
+            for measure in &mut run.measures {
+                thin(&mut measure.points, stride);
+            }
+            page.data("embedding", &rounded(&run))
+        }
     };
-    page.data("measures", &rounded(&data.analysis.metrics, stride))
-        .data("seeds", &rounded(&seeds::shares(data), stride))
-        .data(
-            "roots",
-            &rounded(&picture::root_shares(&data.lineage), stride),
-        )
+    let mut measures = data.analysis.metrics.clone();
+    for measured in &mut measures {
+        thin(&mut measured.points, stride);
+    }
+    let mut seeds = seeds::shares(data);
+    for seed in &mut seeds {
+        thin(&mut seed.shares, stride);
+    }
+    let mut roots = picture::root_shares(&data.lineage);
+    for (_, shares) in &mut roots {
+        thin(shares, stride);
+    }
+    page.data("measures", &rounded(&measures))
+        .data("seeds", &rounded(&seeds))
+        .data("roots", &rounded(&roots))
 }
 
 fn of_journal(data: &ReportData, facts: &RunFacts) -> Page {
@@ -72,30 +86,33 @@ fn of_journal(data: &ReportData, facts: &RunFacts) -> Page {
         )
 }
 
-/// Returns the JSON of data with numbers of six decimals, more than a drawing shows, and of each list over rounds the last
-/// item and those at a distance of `stride` before it.
-fn rounded(data: &impl Serialize, stride: usize) -> Value {
+/// Keeps of a list over rounds the last item and those at a distance of `stride` before it.
+fn thin<T>(rounds: &mut Vec<T>, stride: usize) {
+    let mut before_last = (0..rounds.len()).rev();
+    rounds.retain(|_| {
+        before_last
+            .next()
+            .is_some_and(|distance| distance.is_multiple_of(stride))
+    });
+}
+
+/// Returns the JSON of data with numbers of six decimals, more than a drawing shows.
+fn rounded(data: &impl Serialize) -> Value {
     let mut value = serde_json::to_value(data).unwrap_or_default();
-    round(&mut value, stride);
+    round(&mut value);
     value
 }
 
-fn round(value: &mut Value, stride: usize) {
+fn round(value: &mut Value) {
     match value {
         Value::Array(items) => {
-            // Other lists are shorter.
-            if stride > 1 && items.len() > DATA_ROUNDS {
-                let last = items.len() - 1;
-                let mut index = 0..;
-                items.retain(|_| (last - index.next().unwrap_or(last)).is_multiple_of(stride));
-            }
             for item in items {
-                round(item, stride);
+                round(item);
             }
         }
         Value::Object(fields) => {
             for field in fields.values_mut() {
-                round(field, stride);
+                round(field);
             }
         }
         Value::Number(number) if number.is_f64() => {

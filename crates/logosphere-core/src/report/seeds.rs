@@ -55,7 +55,7 @@ pub(super) fn section(data: &ReportData, messages: &MessageBrowser) -> Section {
 #[derive(Serialize)]
 pub(super) struct SeedCurve {
     seed: MessageId,
-    shares: Vec<Option<f64>>,
+    pub(super) shares: Vec<Option<f64>>,
 }
 
 /// Returns the curves of the seeds that most messages come from.

@@ -6,7 +6,7 @@ use report_kit::{Cell, Section, Table};
 const DRAWN: usize = 100;
 
 /// The largest number of rounds in the data of a page.
-pub(super) const DATA_ROUNDS: usize = 1000;
+const DATA_ROUNDS: usize = 1000;
 
 /// Returns the interval between the rounds in the data of a page, so that its size is limited.
 pub(super) fn data_stride(rounds: usize) -> usize {
