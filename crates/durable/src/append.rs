@@ -82,6 +82,7 @@ impl Disk {
 
     fn open_end(&self, path: &Path, reads: bool) -> io::Result<AppendFile> {
         let mut options = OpenOptions::new();
+        self.check_change(path)?;
         let file = self.open(path, options.read(reads).append(true).create(true))?;
         Ok(AppendFile {
             path: path.to_owned(),

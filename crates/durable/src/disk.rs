@@ -34,7 +34,8 @@ pub type Watch = Arc<dyn Fn(Step, &Path) -> io::Result<()> + Send + Sync>;
 /// | [`Disk::private`] | replaced or refused | followed |
 /// | [`Disk::inside`] | refused: [`Linked`] | refused below the root, followed up to it |
 ///
-/// A lock is never taken on a link.
+/// A lock is never taken on a link. On Unix [`Disk::inside`] refuses a hard link, too, where a file is changed in place: its
+/// other name may be that of a file outside. To replace such a file changes this name only.
 #[derive(Clone)]
 pub struct Disk {
     pub(crate) prefix: &'static str,
@@ -48,18 +49,25 @@ pub struct Disk {
 
 /// The error of a path below the root of a disk that leads through a link: see [`Disk::inside`].
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[expect(clippy::exhaustive_structs, reason = "an error with its one fact")]
+#[expect(clippy::exhaustive_structs, reason = "an error with its facts")]
 pub struct Linked {
     /// The link.
     pub link: PathBuf,
+    /// Whether it is a hard link: a file that has another name.
+    pub is_hard: bool,
 }
 
 impl fmt::Display for Linked {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (kind, remedy) = if self.is_hard {
+            ("a hard link", "put a copy in its place")
+        } else {
+            ("a link", "move it away")
+        };
         let link = self.link.display();
         write!(
             f,
-            "{link} is a link, and nothing is written through links in this folder; move it away"
+            "{link} is {kind}, and nothing is written through links in this folder; {remedy}"
         )
     }
 }
@@ -151,12 +159,31 @@ impl Disk {
                 _ => return Err(outside()),
             }
             match fs::symlink_metadata(&link) {
-                Ok(found) if found.is_symlink() => return Err(io::Error::other(Linked { link })),
+                Ok(found) if found.is_symlink() => {
+                    let is_hard = false;
+                    return Err(io::Error::other(Linked { link, is_hard }));
+                }
                 Err(error) if error.kind() == ErrorKind::NotFound => break,
                 found => found?,
             };
         }
         Ok(())
+    }
+
+    /// As [`Disk::check_place`], for a file that is changed in place: a hard link is refused, too.
+    ///
+    /// # Errors
+    /// As [`Disk::check_place`].
+    pub fn check_change(&self, path: &Path) -> io::Result<()> {
+        self.check_place(path)?;
+        let found = self.root.as_ref().map(|_| fs::symlink_metadata(path));
+        match found {
+            Some(Ok(found)) if found.is_file() && names(&found) > 1 => {
+                let (link, is_hard) = (path.to_owned(), true);
+                Err(io::Error::other(Linked { link, is_hard }))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// The same without waiting for the disk: quicker, and a power cut may lose what was reported. For tests.
@@ -194,7 +221,7 @@ impl Disk {
     /// # Errors
     /// The system refuses, or a link is on the way to a file of a disk with a root.
     pub fn cut(&self, path: &Path, length: u64) -> io::Result<()> {
-        self.check_place(path)?;
+        self.check_change(path)?;
         let file = OpenOptions::new().write(true).open(path)?;
         self.step(Step::Cut, path)?;
         if file.metadata()?.len() > length {
@@ -264,7 +291,7 @@ impl Disk {
     pub(crate) fn open(&self, path: &Path, options: &mut OpenOptions) -> io::Result<File> {
         self.check_place(path)?;
         if !self.is_plain(path) {
-            return Err(io::Error::other("it is not a plain file"));
+            return Err(io::Error::other("it is not a regular file"));
         }
         #[cfg(unix)]
         if self.is_private {
@@ -369,6 +396,17 @@ pub fn is_at(file: &File, path: &Path) -> io::Result<bool> {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(false),
         Err(error) => Err(error),
     }
+}
+
+/// The number of names of a file, hard links; one on other systems than Unix.
+#[cfg(unix)]
+fn names(file: &Metadata) -> u64 {
+    std::os::unix::fs::MetadataExt::nlink(file)
+}
+
+#[cfg(not(unix))]
+fn names(_: &Metadata) -> u64 {
+    1
 }
 
 /// Whether two files are one.

@@ -39,7 +39,7 @@ impl fmt::Display for LockError {
         match self {
             Self::Held { pid: Some(pid) } => write!(f, "it is locked by pid {pid}"),
             Self::Held { pid: None } => f.write_str("it is locked by another process"),
-            Self::NotPlain => f.write_str("it is not a plain file"),
+            Self::NotPlain => f.write_str("it is not a regular file"),
             Self::Io(error) => error.fmt(f),
         }
     }
@@ -62,10 +62,12 @@ impl Disk {
     /// file holds stays. Processes that look at the lock by [`Disk::check_lock`] are waited for, 100 ms at most.
     ///
     /// # Errors
-    /// [`LockError`]. A link is refused, wherever it leads.
+    /// [`LockError`]. A link is refused, wherever it leads, and a hard link as [`Disk::inside`] says.
     pub fn lock(&self, path: &Path) -> Result<Lock, LockError> {
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true);
+        // The holder may write into it.
+        self.check_change(path).map_err(LockError::Io)?;
         let file = self.open_lock(path, &mut options)?;
         let mut tries = 0;
         loop {

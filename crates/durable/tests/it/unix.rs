@@ -29,7 +29,7 @@ fn a_pipe_is_refused_and_not_waited_for() {
             disk.open_append_at(&pipe, 0).map(drop),
         ];
         for opened in opened {
-            assert_eq!(opened.unwrap_err().to_string(), "it is not a plain file");
+            assert_eq!(opened.unwrap_err().to_string(), "it is not a regular file");
         }
         assert!(matches!(disk.lock(&pipe), Err(LockError::NotPlain)));
     }
@@ -177,6 +177,35 @@ fn nothing_is_written_through_a_link_inside_of_a_root() {
     assert_eq!(fs::read_dir(&away).unwrap().count(), 2);
     assert_eq!(fs::read_to_string(away.join("file")).unwrap(), "old\n");
     assert_eq!(fs::read_dir(&root).unwrap().count(), 4);
+}
+
+#[test]
+fn a_file_inside_of_a_root_that_has_another_name_is_replaced_but_not_changed() {
+    let folder = with_links();
+    let (root, away) = (folder.path().join("root"), folder.path().join("away/file"));
+    let path = root.join("hard");
+    fs::hard_link(&away, &path).unwrap();
+    let disk = Disk::new(".test-").inside(&root);
+    for refused in [
+        disk.open_append(&path).map(drop),
+        disk.open_append_at(&path, 0).map(drop),
+        disk.cut(&path, 0),
+        disk.lock(&path).map(drop).map_err(io::Error::from),
+        disk.check_change(&path),
+    ] {
+        let error = refused.unwrap_err();
+        assert!(Linked::is_cause_of(&error), "{error:?}");
+        let begin = format!("{} is a hard link, ", path.display());
+        assert!(error.to_string().starts_with(&begin), "{error}");
+    }
+    disk.check_lock(&path).unwrap();
+    disk.check_place(&path).unwrap();
+    disk.replace(&path, b"new").unwrap();
+    disk.open_append(&path).unwrap();
+    assert_eq!(fs::read_to_string(&away).unwrap(), "old\n");
+    // Without a root all links are followed.
+    fs::hard_link(&away, root.join("again")).unwrap();
+    drop(Disk::default().lock(&root.join("again")).unwrap());
 }
 
 #[test]
