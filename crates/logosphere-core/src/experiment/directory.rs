@@ -14,7 +14,7 @@ use crate::config::{self, Effective, Layer, Settings, read_config};
 use crate::format::sha256_hex;
 use crate::import::Imported;
 use crate::journal::open_journal;
-use crate::verify::ResumedRun;
+use crate::verify::{ResumeError, ResumedRun};
 
 /// The default `init.md`.
 pub const INIT_TEMPLATE: &str = include_str!("init-template.txt");
@@ -373,12 +373,26 @@ impl Experiment {
             Ok(()) => Ok(None),
             Err(ExperimentError::HasRun { .. }) => ResumedRun::open(&self.journal(), &self.spool())
                 .map(Some)
-                .map_err(|source| ExperimentError::Journal {
-                    path: self.journal(),
-                    source: Box::new(source),
-                }),
+                .map_err(|source| self.journal_error(source)),
             Err(error) => Err(error),
         }
+    }
+
+    /// As [`Experiment::begun`], for a run of a fork. Its journal is written with its first events at once, so one without an
+    /// event is damaged.
+    ///
+    /// # Errors
+    /// As [`Experiment::begun`].
+    pub fn begun_as_fork(&self) -> Result<Option<ResumedRun>, ExperimentError> {
+        match self.begun()? {
+            None if self.journal().exists() => Err(self.journal_error(ResumeError::NoFork)),
+            begun => Ok(begun),
+        }
+    }
+
+    fn journal_error(&self, source: ResumeError) -> ExperimentError {
+        let (path, source) = (self.journal(), Box::new(source));
+        ExperimentError::Journal { path, source }
     }
 
     /// Writes imported messages; if that fails, an empty directory is removed.

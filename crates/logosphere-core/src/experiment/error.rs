@@ -43,7 +43,7 @@ pub enum ExperimentError {
         path: PathBuf,
     },
     /// A file is a pipe, a device or a directory, or it is too long to be read whole.
-    #[error("{}: {why}; expected a file of 1 GiB or less", path.display())]
+    #[error("{}: {why}; expected a file of 1 GiB or less, so move it away", path.display())]
     Irregular {
         /// The path.
         path: PathBuf,

@@ -14,16 +14,40 @@ pub(crate) fn disk(root: &Path) -> Disk {
     Disk::new(".draft-").inside(root)
 }
 
-/// Checks that a file of the folder `root` can be written: no link is at it, or at a folder between.
+/// Checks that a file of the folder `root` can be written: no link is at it, or at a folder between, and no pipe, device or
+/// folder is in its place. A pipe could be waited for without end.
 ///
 /// # Errors
-/// [`ExperimentError::Write`].
+/// [`ExperimentError::Write`] and [`ExperimentError::Irregular`].
 pub fn check_place(root: &Path, file: &Path) -> Result<(), ExperimentError> {
-    let checked = disk(root).check_place(file);
+    check(file, disk(root).check_place(file))
+}
+
+/// As [`check_place`], for a file that is changed in place and not replaced: it has no other name either, which may be that of a
+/// file outside of the folder.
+///
+/// # Errors
+/// Those of [`check_place`].
+pub fn check_change(root: &Path, file: &Path) -> Result<(), ExperimentError> {
+    check(file, disk(root).check_change(file))
+}
+
+fn check(file: &Path, checked: io::Result<()>) -> Result<(), ExperimentError> {
     checked.map_err(|source| ExperimentError::Write {
         path: file.to_owned(),
         source,
-    })
+    })?;
+    match fs::symlink_metadata(file) {
+        Ok(found) if !found.is_file() => Err(irregular(file, NOT_REGULAR)),
+        _ => Ok(()),
+    }
+}
+
+const NOT_REGULAR: &str = "not a regular file";
+
+fn irregular(path: &Path, why: &'static str) -> ExperimentError {
+    let path = path.to_owned();
+    ExperimentError::Irregular { path, why }
 }
 
 /// The treatment of an existing file.
@@ -42,6 +66,7 @@ pub(crate) fn write(
     content: &[u8],
     old: ExistingFile,
 ) -> Result<(), ExperimentError> {
+    check_place(root, path)?;
     let written = match old {
         ExistingFile::Replace => disk(root).replace(path, content),
         ExistingFile::Spare => disk(root).create(path, content),
@@ -63,6 +88,7 @@ pub(super) fn write_with(
     path: &Path,
     write: impl FnOnce(&mut io::BufWriter<&fs::File>) -> io::Result<()>,
 ) -> Result<(), ExperimentError> {
+    check_place(root, path)?;
     let all = || {
         let staged = disk(root).stage(path)?;
         let mut out = io::BufWriter::new(staged.file());
@@ -79,22 +105,19 @@ pub(super) fn write_with(
 
 /// The largest size in bytes of a file that is read whole.
 const LONGEST: u64 = 1 << 30;
+const TOO_LONG: &str = "longer than 1 GiB";
 
 /// Reads a regular file of a limited size; `None` if it does not exist.
 pub(crate) fn read(path: &Path) -> Result<Option<Vec<u8>>, ExperimentError> {
-    let refused = |why| ExperimentError::Irregular {
-        path: path.to_owned(),
-        why,
-    };
     let failed = |source| ExperimentError::Read {
         path: path.to_owned(),
         source,
     };
     // A pipe could block, and a device has no end.
     match fs::metadata(path) {
-        Ok(found) if found.len() > LONGEST => return Err(refused("longer than 1 GiB")),
+        Ok(found) if found.len() > LONGEST => return Err(irregular(path, TOO_LONG)),
         Ok(found) if found.is_file() => {}
-        Ok(_) => return Err(refused("not a regular file")),
+        Ok(_) => return Err(irregular(path, NOT_REGULAR)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(source) => return Err(failed(source)),
     }
@@ -102,7 +125,7 @@ pub(crate) fn read(path: &Path) -> Result<Option<Vec<u8>>, ExperimentError> {
     let file = fs::File::open(path).map_err(failed)?;
     (file.take(LONGEST + 1).read_to_end(&mut bytes)).map_err(failed)?;
     if bytes.len() as u64 > LONGEST {
-        return Err(refused("longer than 1 GiB"));
+        return Err(irregular(path, TOO_LONG));
     }
     Ok(Some(bytes))
 }

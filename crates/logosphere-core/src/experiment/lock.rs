@@ -16,10 +16,11 @@ impl Experiment {
     ///
     /// # Errors
     /// [`ExperimentError::InUse`], and [`ExperimentError::Write`] if no lock file can be made, or a file that a run writes is a
-    /// link.
+    /// link. [`ExperimentError::Irregular`] if one is a pipe, a device or a folder.
     pub fn lock(&self, pid: u32) -> Result<ExperimentLock, ExperimentError> {
-        for written in [self.effective(), self.journal(), self.spool()] {
-            file::check_place(&self.path, &written)?;
+        file::check_place(&self.path, &self.effective())?;
+        for changed in [self.journal(), self.spool()] {
+            file::check_change(&self.path, &changed)?;
         }
         file::make_folder(&self.path, &self.logs())?;
         let disk = file::disk(&self.path);
@@ -27,7 +28,9 @@ impl Experiment {
         let mut lock = taken.map_err(|error| self.lock_error(error))?;
         let written = lock.write(&format!("{pid}\n"));
         written.map_err(|source| self.lock_error(LockError::Io(source)))?;
-        disk.sweep(self.path());
+        for folder in [self.path(), &self.logs()] {
+            disk.sweep(folder);
+        }
         Ok(ExperimentLock { _lock: lock })
     }
 

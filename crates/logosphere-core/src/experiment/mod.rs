@@ -12,6 +12,6 @@ mod vector_file;
 pub use directory::{ConfigFile, Experiment, INIT_TEMPLATE, Template};
 pub use error::ExperimentError;
 pub use estimate::{AnswerProfile, Consumption, Estimate, TokenPrices};
-pub use file::check_place;
+pub use file::{check_change, check_place};
 pub use lock::ExperimentLock;
 pub use vector_cache::{VectorCache, VectorLock};

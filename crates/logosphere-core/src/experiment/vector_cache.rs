@@ -59,7 +59,8 @@ impl VectorLock {
 /// little-endian `f32`, as the server sent them. The first records are those of [`PROBES`]. An incomplete last record is
 /// ignored, and removed when vectors are added.
 ///
-/// Vectors that will replace these are in `HASH.fresh` until all are there.
+/// Vectors that will replace these are in `HASH.fresh` until all are there. Without a file `HASH.bin` they are those that are
+/// kept: a process was stopped after it had removed the earlier ones, or there were none.
 #[derive(Debug)]
 pub struct VectorCache {
     path: PathBuf,
@@ -73,7 +74,7 @@ pub struct VectorCache {
 
 impl VectorCache {
     /// Reads the vectors of the encoder with this name; `None` if the experiment has none. If vectors will be added, the
-    /// [`VectorLock`] comes first.
+    /// [`VectorLock`] comes first, and [`VectorCache::replace_kept`] gives the file its place.
     ///
     /// # Errors
     /// [`ExperimentError::VectorFile`] for a damaged file, and for two files of one encoder. A damaged file of an unknown
@@ -98,7 +99,8 @@ impl VectorCache {
             }
         }
         let Some((path, reader)) = found else {
-            return unknown.map_or(Ok(None), Err);
+            let fresh = fresh(&folder(experiment), name)?;
+            return fresh.map_or_else(|| unknown.map_or(Ok(None), Err), |it| Ok(Some(it)));
         };
         match reader.records() {
             Ok(records) => Ok(Some(Self::new(path, records))),
@@ -124,13 +126,7 @@ impl VectorCache {
     /// # Errors
     /// [`ExperimentError::Read`] for the folder.
     pub fn find_fresh(lock: &VectorLock, name: &str) -> Result<Option<Self>, ExperimentError> {
-        let fresh = files(&lock.folder, FRESH)?.into_iter().find_map(|path| {
-            let reader = VectorReader::open(&path).ok()??;
-            let is_of_name = reader.encoder.name == name;
-            let records = is_of_name.then(|| reader.records().ok())??;
-            Some(Self::new(path, records))
-        });
-        Ok(fresh)
+        fresh(&lock.folder, name)
     }
 
     /// Begins the file `HASH.fresh` with the vectors of [`PROBES`], in the place of one of an encoder with this name. The vectors
@@ -148,18 +144,20 @@ impl VectorCache {
         Ok(fresh)
     }
 
-    /// Moves the file `HASH.fresh` to its place as `HASH.bin`, then removes other files of encoders with this name. Files that
-    /// cannot be read stay.
+    /// Removes files `HASH.bin` of other encoders with this name, then moves `HASH.fresh` to its place as `HASH.bin`, so that
+    /// there are never two for one name. Files that cannot be read stay. A file that is in its place stays there.
     ///
     /// # Errors
     /// [`ExperimentError::Write`] and [`ExperimentError::Read`].
     pub fn replace_kept(&mut self, lock: &VectorLock) -> Result<(), ExperimentError> {
         let encoder = self.embeddings.encoder();
         let path = lock.folder.join(file_name(encoder, KEPT));
-        let moved = lock.disk.rename(&self.path, &path);
-        moved.map_err(written(&path))?;
         remove_others(lock, &path, KEPT, &encoder.name)?;
-        (self.path, self.file) = (path, None);
+        if self.path != path {
+            let moved = lock.disk.rename(&self.path, &path);
+            moved.map_err(written(&path))?;
+            (self.path, self.file) = (path, None);
+        }
         Ok(())
     }
 
@@ -279,6 +277,17 @@ impl VectorCache {
             None => Ok(()),
         }
     }
+}
+
+/// Reads the file `HASH.fresh` of the encoder with this name; `None` if there is none that can be read.
+fn fresh(folder: &Path, name: &str) -> Result<Option<VectorCache>, ExperimentError> {
+    let fresh = files(folder, FRESH)?.into_iter().find_map(|path| {
+        let reader = VectorReader::open(&path).ok()??;
+        let is_of_name = reader.encoder.name == name;
+        let records = is_of_name.then(|| reader.records().ok())??;
+        Some(VectorCache::new(path, records))
+    });
+    Ok(fresh)
 }
 
 /// Removes the files with this ending of encoders with this name, but for the one at `path`.

@@ -113,7 +113,7 @@ impl VectorReader<BufReader<File>> {
         let opened = || -> Result<Self, VectorProblem> {
             // A pipe could be waited for without end.
             if !fs::metadata(path)?.is_file() {
-                return Err("it is not a plain file".to_owned().into());
+                return Err("it is not a regular file".to_owned().into());
             }
             let name = path.file_name().unwrap_or_default().to_string_lossy();
             Self::new(BufReader::new(File::open(path)?), &name)

@@ -54,6 +54,9 @@ pub enum ResumeError {
         /// The file.
         path: PathBuf,
     },
+    /// A journal that begins with many events at once, that of a fork, has none.
+    #[error("no event was written to its end, and a fork writes its first ones at once")]
+    NoFork,
     /// An event does not follow from those before it.
     #[error("line {number}")]
     State {
@@ -123,7 +126,7 @@ impl ResumedRun {
             return Ok(None);
         }
         let disk = Disk::default().inside(journal.parent().unwrap_or(journal));
-        disk.check_place(journal)?;
+        disk.check_change(journal)?;
         let mut file = OpenOptions::new().read(true).write(true).open(journal)?;
         let whole = file.metadata()?.len() - self.torn_bytes;
         file.seek(SeekFrom::Start(whole))?;

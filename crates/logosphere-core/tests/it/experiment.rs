@@ -195,9 +195,11 @@ fn a_second_lock_names_the_process_that_has_the_first() {
     // What a killed process left is swept, and nothing else.
     for name in [".draft-x1", ".drafts", "x.draft-"] {
         fs::write(experiment.path().join(name), "half").unwrap();
+        fs::write(experiment.logs().join(name), "half").unwrap();
     }
     drop(experiment.lock(5).unwrap());
     assert_eq!(names(experiment.path()), [".drafts", "logs", "x.draft-"]);
+    assert_eq!(names(&experiment.logs()), [".drafts", "lock", "x.draft-"]);
     let text = fs::read_to_string(experiment.logs().join("lock")).unwrap();
     assert_eq!(text, "5\n");
 }

@@ -242,7 +242,7 @@ fn a_pipe_is_not_waited_for() {
     fs::remove_file(&path).unwrap();
     let made = std::process::Command::new("mkfifo").arg(&path).status();
     assert!(made.unwrap().success());
-    assert!(damage(&folder, &path).contains("not a plain file"));
+    assert!(damage(&folder, &path).contains("not a regular file"));
 }
 
 /// The name of an encoder's file.

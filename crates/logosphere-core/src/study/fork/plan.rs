@@ -245,7 +245,8 @@ impl ForkFolder {
     }
 
     /// Checks that a run is that of its arm and replicate, by the event with which it began as a fork, and by its changes. A run
-    /// that has not begun passes, and one that is damaged before these events: to read it names the damage. Nothing is written.
+    /// that has not begun passes, and one that is damaged before these events: to read it names the damage. So does the control
+    /// of another fork from the same point, which differs in its id and its times alone. Nothing is written.
     ///
     /// # Errors
     /// [`ForkError::OtherRun`].
