@@ -3,7 +3,6 @@ use std::path::{Path, PathBuf};
 
 use bin_support::escape;
 use bin_support::model::ProviderName;
-use logosphere_core::LocalMind;
 use logosphere_core::config::{ConfigError, InitError};
 use logosphere_core::import::ImportedFileError;
 use logosphere_core::journal::ReadError;
@@ -195,26 +194,11 @@ pub enum Error {
     EmbedLocal { flag: &'static str },
     #[error("{} has no address of its server; give --embed-url URL", escape(name))]
     NoEmbedUrl { name: String },
-    #[error("no API key for {provider}: set {variables}, or give --embed chargram")]
-    NoEmbedKey {
-        provider: &'static str,
-        variables: String,
-    },
-    #[error(
-        "no API key for {provider}: set {variables}, or give the plan scripted minds: mind = \"{}\" below [base]",
-        LocalMind::DEFAULT
-    )]
-    NoSweepKey {
-        provider: &'static str,
-        variables: String,
-    },
     #[error(
         "--embed-max-usd: the price of {} is not known; give it with --embed-prices FILE",
         escape(model)
     )]
     EmbedUnpriced { model: String },
-    #[error("--embed-prices {}: expected a file of prices: {why}", name(path))]
-    EmbedPrices { path: PathBuf, why: String },
     #[error(
         "{}: {missing} of {texts} texts have no vector that is kept; leave --embed-cached out to send them to the server",
         escape(name)

@@ -58,7 +58,7 @@ impl ForkRuns<'_> {
         let lock = experiment.lock(process::id()).map_err(failure)?;
         let is_parent = arm == ForkArm::Unchanged && replicate == 0;
         let recorded = is_parent.then_some(self.recorded);
-        if let Some(begun) = experiment.begun().map_err(failure)? {
+        if let Some(begun) = experiment.begun_as_fork().map_err(failure)? {
             let opened = self.runs.resumed(&experiment, begun, recorded, session)?;
             return Ok((opened, lock));
         }
@@ -113,7 +113,7 @@ impl ForkRuns<'_> {
 
     fn read_run(&self, run: RunOfArm, read: &mut ReadFork) -> Option<Transcript> {
         let path = self.folder.run(run.arm, run.replicate);
-        match ended(&path) {
+        match ended(&path, Experiment::begun_as_fork) {
             Ok(found) => {
                 let (begun, transcript) = found?;
                 let (state, own) = (&begun.state, begun.state.own_totals());

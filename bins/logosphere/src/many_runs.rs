@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use bin_support::model::ModelWords;
 use bin_support::{Exit, Failure, Session, block_on, escape};
 use futures_util::stream::{self, StreamExt as _};
 use llm_client::{Client, Timer};
@@ -28,6 +29,8 @@ pub struct ManyRuns {
     pub control: RunControl,
     /// The file of the account that all runs spend from.
     pub ledger: PathBuf,
+    /// The remedy of a user without a key.
+    without_key: Option<String>,
     account: RefCell<Option<Client>>,
     /// The lines that the user has read.
     notices: RefCell<BTreeSet<String>>,
@@ -67,12 +70,14 @@ impl ManyRuns {
         flags: ChangeableFlags,
         control: RunControl,
         ledger: PathBuf,
+        without_key: Option<String>,
     ) -> Result<Self, Failure> {
         Ok(Self {
             clock: flags.model.clock()?,
             flags,
             control,
             ledger,
+            without_key,
             account: RefCell::default(),
             notices: RefCell::default(),
             stopped: Cell::default(),
@@ -208,6 +213,10 @@ impl ManyRuns {
         ClientContext {
             clock: self.clock.clone(),
             account: self.account.borrow().clone(),
+            words: ModelWords {
+                without_key: self.without_key.clone(),
+                ..ModelWords::default()
+            },
         }
     }
 

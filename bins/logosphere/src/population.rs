@@ -7,12 +7,13 @@ use std::time::Duration;
 use bin_support::Failure;
 use bin_support::environment::Environment;
 use bin_support::model::{
-    ModelDefaults, ModelFlags, ModelSource, OpenOptions, ProviderName, check_price, price_table,
+    ModelDefaults, ModelFlags, ModelSource, ModelWords, OpenOptions, ProviderName, check_price,
+    price_table,
 };
 use clap::ValueEnum as _;
 use llm_client::{Client, LedgerFile, RetryPolicy, Timeouts, Timer, Usd};
 use logosphere_core::config::{Layer, MindEntry, ModelEntry, OnError};
-use logosphere_core::experiment::check_place;
+use logosphere_core::experiment::check_change;
 use logosphere_core::{LlmMind, LocalMind, Mind, MixedMinds, Settings, local_mind};
 
 use crate::error::Error;
@@ -28,17 +29,21 @@ pub const DEFAULTS: ModelDefaults = ModelDefaults {
     model: "anthropic/claude-3.5-sonnet",
 };
 
-/// The clients of a run: their clock, and the account that they spend from if it is not their own.
+/// The clients of a run: their clock, the account that they spend from if it is not their own, and the words of their messages.
 #[derive(Clone)]
 pub struct ClientContext {
     pub clock: Arc<dyn Timer>,
     pub account: Option<Client>,
+    pub words: ModelWords,
 }
 
 impl From<Arc<dyn Timer>> for ClientContext {
     fn from(clock: Arc<dyn Timer>) -> Self {
-        let account = None;
-        Self { clock, account }
+        Self {
+            clock,
+            account: None,
+            words: ModelWords::default(),
+        }
     }
 }
 
@@ -82,7 +87,8 @@ impl Population {
                 let account = first.or(context.account.as_ref());
                 let (retry, timeouts) = limits(layer);
                 let (seed, clock) = (layer.seed.unwrap_or(0), context.clock.clone());
-                let options = OpenOptions::new(&DEFAULTS, seed, clock).settings(|client| {
+                let options = OpenOptions::new(&DEFAULTS, seed, clock);
+                let options = options.words(context.words.clone()).settings(|client| {
                     let client = client.models(prices.clone());
                     let client = client.retry(retry).timeouts(timeouts);
                     match account {
@@ -142,7 +148,7 @@ impl Population {
             None => Ok(()),
             Some(client) => {
                 let folder = path.parent().unwrap_or(path);
-                check_place(folder, path).map_err(failure)?;
+                check_change(folder, path).map_err(failure)?;
                 let file = LedgerFile::new(path);
                 client.keep_ledger(&file).map_err(Failure::usage)
             }

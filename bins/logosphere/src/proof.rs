@@ -138,8 +138,7 @@ impl Verified {
 
     fn print(&self, json: bool, session: &mut Session) -> Result<Exit, Failure> {
         if json {
-            serde_json::to_writer(session.results.untrusted(), self)?;
-            writeln!(session.results)?;
+            session.results.json_line(self)?;
         } else {
             session.results.write_all(self.text().as_bytes())?;
         }

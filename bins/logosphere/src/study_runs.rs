@@ -294,6 +294,9 @@ impl StudyRun {
         };
         if matches!(self, Self::NotBegun) {
             match GrowingRun::open(&path()) {
+                Ok(None) if matches!(plan, StudyPlan::Fork(_)) && path().exists() => {
+                    return *self = failed(&ResumeError::NoFork);
+                }
                 Ok(None) => return,
                 Ok(Some(run)) => {
                     let settings = &run.start().effective.settings;

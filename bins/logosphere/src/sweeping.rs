@@ -4,12 +4,12 @@ use std::path::Path;
 use std::process;
 
 use bin_support::{Exit, Failure, Session};
-use logosphere_core::experiment::{Experiment, ExperimentLock};
+use logosphere_core::experiment::{Experiment, ExperimentError, ExperimentLock};
 use logosphere_core::journal::FileJournal;
 use logosphere_core::study::UnreadableRun;
 use logosphere_core::study::sweep::{Cell, SweepError, SweepFolder, SweepPlan};
 use logosphere_core::verify::ResumedRun;
-use logosphere_core::{ExperimentStart, Orchestrator, Settings, Transcript};
+use logosphere_core::{ExperimentStart, LocalMind, Orchestrator, Settings, Transcript};
 
 use crate::begin::effective;
 use crate::error::Error;
@@ -59,8 +59,7 @@ impl SweepRuns<'_> {
             ..SettingFlags::default()
         };
         let context = self.runs.context();
-        let ready = prepare(&experiment, false, &flags, &context, session);
-        let ready = ready.map_err(with_remedy_of_plans)?;
+        let ready = prepare(&experiment, false, &flags, &context, session)?;
         let notices = ready.notices.clone();
         self.runs.accept(&ready.population, notices, session)?;
         let (mind, _) = ready.population.mind(&ready.settings)?;
@@ -82,7 +81,7 @@ impl SweepRuns<'_> {
         let (mut runs, mut unreadable) = (Vec::new(), Vec::new());
         for repeat in 0..self.plan.repeats {
             let path = self.folder.run(cell, repeat);
-            let (begun, run) = match ended(&path) {
+            let (begun, run) = match ended(&path, Experiment::begun) {
                 Ok(Some(ended)) => ended,
                 Ok(None) => continue,
                 Err(failure) => {
@@ -100,12 +99,15 @@ impl SweepRuns<'_> {
     }
 }
 
-/// Reads the run in a folder, with the state that it ended in; `None` if there is none that has ended.
-pub fn ended(path: &Path) -> Result<Option<(ResumedRun, Transcript)>, Failure> {
+/// Reads the run in a folder, with the state that it ended in; `None` if there is none that has ended. `begun` finds it.
+pub fn ended(
+    path: &Path,
+    begun: impl Fn(&Experiment) -> Result<Option<ResumedRun>, ExperimentError>,
+) -> Result<Option<(ResumedRun, Transcript)>, Failure> {
     let Ok(experiment) = Experiment::open(path) else {
         return Ok(None);
     };
-    let begun = experiment.begun().map_err(failure)?;
+    let begun = begun(&experiment).map_err(failure)?;
     let Some(begun) = begun.filter(|run| run.ended) else {
         return Ok(None);
     };
@@ -114,6 +116,12 @@ pub fn ended(path: &Path) -> Result<Option<(ResumedRun, Transcript)>, Failure> {
         Failure::usage(Error::Transcript { path, source })
     })?;
     Ok(Some((begun, run)))
+}
+
+/// Returns the remedy of a plan whose model has no key.
+pub fn without_key() -> String {
+    let mind = LocalMind::DEFAULT;
+    format!("give the plan scripted minds: mind = \"{mind}\" below [base]")
 }
 
 /// Returns the name of a run, which is the path of its folder in that of all cells.
@@ -144,19 +152,5 @@ pub fn sweep_failure(error: SweepError) -> Failure {
         Failure::usage(error)
     } else {
         error.into()
-    }
-}
-
-/// Converts the failure whose remedy names a flag that sweeps do not have.
-fn with_remedy_of_plans(failure: Failure) -> Failure {
-    match failure.error().downcast_ref() {
-        Some(bin_support::Error::MissingKey {
-            provider,
-            variables,
-        }) => Failure::usage(Error::NoSweepKey {
-            provider,
-            variables: variables.join(" or "),
-        }),
-        _ => failure,
     }
 }

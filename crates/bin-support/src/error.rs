@@ -74,10 +74,12 @@ pub enum Error {
         flag: &'static str,
     },
     /// The provider has no default address.
-    #[error("--provider {provider} has no default address; give --base-url URL")]
+    #[error("--provider {provider} has no default address; give {flag} URL")]
     NoBaseUrl {
         /// The provider.
         provider: &'static str,
+        /// The flag with the address.
+        flag: &'static str,
     },
     /// The program has no model for this provider.
     #[error("--provider {provider} has no default model; give --model ID")]
@@ -87,31 +89,37 @@ pub enum Error {
     },
     /// The provider requires a key, and none is set.
     #[error(
-        "no API key for {provider}: set {}, or pass --provider offline",
-        variables.join(" or ")
+        "no API key for {provider}: set {}{}",
+        variables.join(" or "),
+        or_else(remedy.as_deref())
     )]
     MissingKey {
         /// The provider.
         provider: &'static str,
         /// The variables that may contain the key; the first one that is set counts.
         variables: Vec<String>,
+        /// The remedy of a user without a key.
+        remedy: Option<String>,
     },
     /// A model was named, and no key for it is set.
     #[error(
-        "no API key for the model {}: set {}, or pass --provider offline",
+        "no API key for the model {}: set {}{}",
         escape(model),
-        variables.join(" or ")
+        variables.join(" or "),
+        or_else(remedy.as_deref())
     )]
     ModelWithoutKey {
         /// The model.
         model: String,
         /// The variables that may contain the key; the first one that is set counts.
         variables: Vec<String>,
+        /// The remedy of a user without a key.
+        remedy: Option<String>,
     },
     /// The key and the address have different sources, so that the key is not sent.
     #[error(
         "{subject} is from {address} and {variable} from {key}: the key is not sent there; \
-         put both into one file or give --base-url"
+         put both into one file or give {flag}"
     )]
     KeyElsewhere {
         /// The setting that gives the address.
@@ -122,6 +130,8 @@ pub enum Error {
         variable: String,
         /// The source of the key.
         key: Origin,
+        /// The flag with the address.
+        flag: &'static str,
     },
     /// No client can be built from the flags and the key.
     #[error("cannot ask a model")]
@@ -148,8 +158,10 @@ pub enum Error {
         near: Vec<String>,
     },
     /// The file of prices cannot be used.
-    #[error("--prices {}: expected a file of prices", escape(&path.display().to_string()))]
+    #[error("{flag} {}: expected a file of prices", escape(&path.display().to_string()))]
     Prices {
+        /// The flag that names it.
+        flag: &'static str,
         /// The file.
         path: PathBuf,
         /// The cause.
@@ -197,4 +209,8 @@ fn did_you_mean(near: &[String]) -> String {
         [] => String::new(),
         near => format!("; did you mean {}?", escape(&near.join(", "))),
     }
+}
+
+fn or_else(remedy: Option<&str>) -> String {
+    remedy.map_or_else(String::new, |remedy| format!(", or {remedy}"))
 }

@@ -56,13 +56,20 @@ pub fn execute(args: &CheckInitArgs, session: &mut Session) -> Result<Exit, Fail
         Some(given) => folders::experiment(given, session)?,
         None => folders::newest_experiment(session)?,
     };
-    let path = if given.is_dir() {
+    let is_folder = given.is_dir();
+    let path = if is_folder {
         given.join("init.md")
     } else {
         given
     };
     let settings = settings(args, &path)?;
-    let init = read(&path, &settings)?;
+    // A pipe that the user names is read; one in a folder may have come with it.
+    let bytes = if is_folder {
+        Experiment::read_init_at(&path).map_err(failure)?
+    } else {
+        setup::read(&path)?
+    };
+    let init = parse(&path, &bytes, &settings)?;
     let checked = Checked {
         schema_version: 1,
         mode: settings.parse_mode,
@@ -98,9 +105,8 @@ fn settings(args: &CheckInitArgs, path: &Path) -> Result<Settings, Failure> {
     layer.settings(0).map_err(Failure::usage)
 }
 
-fn read(path: &Path, settings: &Settings) -> Result<Init, Failure> {
-    let bytes = setup::read(path)?;
-    parse_init(&bytes, settings.parse_mode, &settings.init_signature)
+fn parse(path: &Path, bytes: &[u8], settings: &Settings) -> Result<Init, Failure> {
+    parse_init(bytes, settings.parse_mode, &settings.init_signature)
         .and_then(|init| init.check(settings.m_active_pool, settings.allow_zero_seeds))
         .map_err(|source| {
             let path = path.to_owned();

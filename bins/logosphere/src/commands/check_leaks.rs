@@ -51,8 +51,7 @@ pub fn execute(args: &CheckLeaksArgs, session: &mut Session) -> Result<Exit, Fai
             schema_version: 1,
             report: &report,
         };
-        serde_json::to_writer(session.results.untrusted(), &result)?;
-        writeln!(session.results)?;
+        session.results.json_line(&result)?;
     } else {
         print(&report, session)?;
     }

@@ -91,7 +91,7 @@ pub fn execute(args: &ForkArgs, session: &mut Session) -> Result<Exit, Failure> 
     flags.model.base_url.clone_from(&args.base_url);
     flags.prices.clone_from(&args.prices);
     let folder = Path::new(FORKS).join(name(args, &path)?);
-    let runs = ManyRuns::new(flags, control, folder.join(LEDGER))?;
+    let runs = ManyRuns::new(flags, control, folder.join(LEDGER), None)?;
     let mut plan = ForkPlan::new(&path, &shared, args.at, max_rounds, args.replicates);
     let context = runs.context();
     let changed = ChangedRun::new(state, &journal, &runs.flags, &context);
@@ -142,8 +142,7 @@ pub fn execute(args: &ForkArgs, session: &mut Session) -> Result<Exit, Failure> 
         .write("report.html", html.as_bytes())
         .map_err(failure)?;
     if args.json {
-        session.results.write_all(&json)?;
-        session.results.write_all(b"\n")?;
+        session.results.json(&summary)?;
     } else {
         let text = printed(&summary, session);
         session.results.write_all(text.as_bytes())?;

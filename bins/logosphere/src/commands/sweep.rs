@@ -1,7 +1,7 @@
 //! `sweep`: runs with several settings, each repeated, and the tests of all of them.
 
 use std::collections::BTreeSet;
-use std::io::Write as _;
+use std::io::{Read as _, Write as _};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::process;
@@ -9,6 +9,7 @@ use std::thread::available_parallelism;
 
 use bin_support::{Exit, Failure, Session, Table, escape};
 use logosphere_core::config::ConfigError;
+use logosphere_core::journal::open_journal;
 use logosphere_core::measures;
 use logosphere_core::measures::embedding::Embeddings;
 use logosphere_core::study::UnreadableRun;
@@ -25,7 +26,7 @@ use crate::population::LEDGER;
 use crate::setup::{failure, seeds, shown};
 use crate::study_folder::SWEEPS;
 use crate::sweep_estimate::SweepEstimate;
-use crate::sweeping::{RunOfCell, SweepRuns, settings_of, sweep_failure};
+use crate::sweeping::{RunOfCell, SweepRuns, settings_of, sweep_failure, without_key};
 use crate::{measuring, running, setup};
 
 #[derive(Debug, clap::Args)]
@@ -94,7 +95,7 @@ pub fn execute(args: &SweepArgs, session: &mut Session) -> Result<Exit, Failure>
     flags.model.max_usd = plan.max_usd.and_then(llm_client::Usd::from_dollars);
     flags.model.base_url.clone_from(&args.base_url);
     flags.prices.clone_from(&args.prices);
-    let many = ManyRuns::new(flags, control, path.join(LEDGER))?;
+    let many = ManyRuns::new(flags, control, path.join(LEDGER), Some(without_key()))?;
     let runs = SweepRuns {
         folder: &folder,
         plan: &plan,
@@ -133,8 +134,7 @@ pub fn execute(args: &SweepArgs, session: &mut Session) -> Result<Exit, Failure>
         folder.write(name, content).map_err(failure)?;
     }
     if args.json {
-        session.results.write_all(&json)?;
-        session.results.write_all(b"\n")?;
+        session.results.json(&summary)?;
     } else {
         let text = printed(&summary, args.power, session);
         session.results.write_all(text.as_bytes())?;
@@ -154,7 +154,11 @@ fn read(args: &SweepArgs) -> Result<(SweepPlan, Vec<u8>, Vec<u8>), Failure> {
     let mut plan = SweepPlan::parse(&bytes).map_err(|source| plan_failure(&args.plan, source))?;
     plan.repeats = args.repeats.unwrap_or(plan.repeats);
     let folder = args.plan.parent().unwrap_or_else(|| Path::new(""));
-    let init = setup::read(&folder.join(&plan.init))?;
+    let path = folder.join(&plan.init);
+    let mut init = Vec::new();
+    // A pipe there may have come with the plan.
+    let read = open_journal(&path).and_then(|mut file| file.read_to_end(&mut init));
+    read.map_err(|source| Failure::usage(Error::Read { path, source }))?;
     Ok((plan, bytes, init))
 }
 

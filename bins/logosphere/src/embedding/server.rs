@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process;
 
 use bin_support::model::{
-    ModelDefaults, ModelFlags, ModelSource, OpenOptions, ProviderName, price_table,
+    ModelDefaults, ModelFlags, ModelSource, ModelWords, OpenOptions, ProviderName, price_table_of,
 };
 use bin_support::{Exit, Failure, Session, block_on, escape};
 use llm_client::{Client, ErrorClass, ModelTable, Usage, Usd};
@@ -80,15 +80,18 @@ impl ServerEncoder<'_> {
                 texts: texts.len(),
             }));
         }
-        let prices = price_table(self.flags.embed_prices.as_deref()).map_err(with_own_flags)?;
+        let prices = price_table_of("--embed-prices", self.flags.embed_prices.as_deref())?;
         let client = self.client(&prices)?;
         let lock = VectorLock::take(self.folder, process::id()).map_err(failure)?;
         // Another process may have added vectors before the lock was taken.
-        let kept = if self.flags.embed_fresh {
+        let mut kept = if self.flags.embed_fresh {
             VectorCache::find_fresh(&lock, &self.name).map_err(failure)?
         } else {
             self.kept()?
         };
+        if let (Some(kept), false) = (&mut kept, self.flags.embed_fresh) {
+            kept.replace_kept(&lock).map_err(failure)?;
+        }
         let missing = self::missing(&texts, kept.as_ref());
         if missing.is_empty() && !self.flags.embed_fresh {
             return Ok(kept.map(VectorCache::into_embeddings));
@@ -134,13 +137,16 @@ impl ServerEncoder<'_> {
             let model = self.model.to_owned();
             return Err(Failure::usage(Error::EmbedUnpriced { model }));
         }
+        let words = ModelWords {
+            base_url: "--embed-url",
+            without_key: Some("give --embed chargram".to_owned()),
+        };
         let options = OpenOptions::new(&DEFAULTS, 0, model.clock()?)
+            .words(words)
             .settings(|client| client.models(prices.clone()));
         let session = self.session;
-        // The address is that of another flag here.
-        let warn = |line: &str| session.warn(&line.replace("--base-url", "--embed-url"));
-        let opened = model.open(options, &session.environment, warn);
-        match opened.map_err(with_own_flags)? {
+        let warn = |line: &str| session.warn(line);
+        match model.open(options, &session.environment, warn)? {
             ModelSource::Client { client, .. } => Ok(client),
             ModelSource::Offline => {
                 let name = self.name.clone();
@@ -210,22 +216,4 @@ fn missing<'a, 'b>(texts: &'a [SentText<'b>], kept: Option<&VectorCache>) -> Vec
         kept.is_some_and(|cache| cache.embeddings().get(&text.hash).is_some())
     };
     texts.iter().filter(|text| !has(text)).collect()
-}
-
-/// Converts the failures whose remedies name flags of other commands.
-fn with_own_flags(failure: Failure) -> Failure {
-    match failure.error().downcast_ref() {
-        Some(bin_support::Error::MissingKey {
-            provider,
-            variables,
-        }) => Failure::usage(Error::NoEmbedKey {
-            provider,
-            variables: variables.join(" or "),
-        }),
-        Some(bin_support::Error::Prices { path, source }) => Failure::usage(Error::EmbedPrices {
-            path: path.clone(),
-            why: source.to_string(),
-        }),
-        _ => failure,
-    }
 }

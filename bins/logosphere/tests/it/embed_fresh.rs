@@ -56,14 +56,58 @@ fn kept_vectors_stay_until_all_new_ones_are_there_and_no_text_is_paid_twice() {
     assert_eq!(sent(&[&again]).len(), TEXTS);
 }
 
+/// A server with another encoder of the same name.
+fn other() -> FaultServer {
+    let turned = |text: &str| serde_json::json!([7, text.len(), 1]);
+    FaultServer::play(move |request| Answer::json(200, body(request, turned).to_string()))
+}
+
+#[test]
+fn the_vectors_of_a_first_replacement_that_failed_are_used_and_then_kept() {
+    let place = run();
+    ask(&place, &failing(), "--embed-fresh").exits(1);
+    let good = server();
+    ask(&place, &good, "").exits(0);
+    assert_eq!(sent(&[&good]).len(), TEXTS - 64);
+    assert!(file(&place).to_string_lossy().ends_with(".bin"));
+    assert_eq!(records(&place), 4 + TEXTS);
+    // They are kept ones now, so that a replacement begins again.
+    let again = server();
+    ask(&place, &again, "--embed-fresh").exits(0);
+    assert_eq!(sent(&[&again]).len(), TEXTS);
+}
+
+#[test]
+fn a_stop_before_the_new_vectors_have_their_place_leaves_one_file_that_is_read() {
+    let place = run();
+    ask(&place, &server(), "").exits(0);
+    let old = file(&place);
+    ask(&place, &other(), "--embed-fresh").exits(0);
+    let new = file(&place);
+    assert_ne!(old, new);
+    fs::remove_file(&new).unwrap();
+    ask(&place, &server(), "").exits(0);
+    // A folder that is not empty keeps the new file from its place.
+    fs::create_dir_all(new.join("full")).unwrap();
+    ask(&place, &other(), "--embed-fresh")
+        .exits(1)
+        .tells(&[".bin"]);
+    assert!(!old.exists() && new.with_extension("fresh").exists());
+    fs::remove_dir_all(&new).unwrap();
+    let unused = server();
+    ask(&place, &unused, "--embed-cached").exits(0);
+    assert!(unused.requests().is_empty());
+    let last = other();
+    ask(&place, &last, "--embed-fresh").exits(0);
+    assert_eq!((file(&place), sent(&[&last]).len()), (new, 0));
+}
+
 #[test]
 fn an_unfinished_replacement_of_another_encoder_begins_again() {
     let place = run();
     ask(&place, &failing(), "--embed-fresh").exits(1);
     assert!(names(&place)[0].contains(".fresh"));
-    let turned = |text: &str| serde_json::json!([7, text.len(), 1]);
-    let other =
-        FaultServer::play(move |request| Answer::json(200, body(request, turned).to_string()));
+    let other = other();
     ask(&place, &other, "--embed-fresh").exits(0);
     assert_eq!((names(&place).len(), records(&place)), (1, 4 + TEXTS));
     assert_eq!(sent(&[&other]).len(), TEXTS);

@@ -62,6 +62,89 @@ fn a_damaged_run_is_named_and_the_others_are_made() {
 }
 
 #[test]
+fn a_run_whose_journal_has_no_event_is_named_and_can_be_made_again() {
+    let place = forked();
+    let before = results(&place);
+    let begin = place.read(&journal("control/r01"))[..40].to_owned();
+    for torn in ["", &begin] {
+        place.file(&journal("control/r01"), torn);
+        let why = "no event was written to its end, and a fork writes its first ones at once";
+        for _ in 0..2 {
+            let ran = place.alone(&words(FORK)).exits(1);
+            let told = format!("{}: {why}", journal("control/r01"));
+            let ran = ran.tells(&[&told, "the fork makes a run again once its folder is moved"]);
+            let told = format!("control/r01 cannot be read: {why}");
+            assert!(ran.stdout.contains(&told), "{}", ran.stdout);
+            let json: Value = serde_json::from_str(&place.read(RESULTS[0])).unwrap();
+            assert_eq!(json["replicates"], 2);
+            assert_eq!(json["unreadable"][0]["run"], "control/r01");
+            assert_eq!(json["unreadable"][0]["reason"], why);
+        }
+        assert_eq!(place.read(&journal("control/r01")), torn);
+        let watch = place.alone(&words("watch f --once"));
+        assert!(watch.stdout.contains(why), "{}", watch.stdout);
+        fs::remove_dir_all(place.path("forks/f/control/r01")).unwrap();
+        place.alone(&words(FORK)).exits(0);
+        assert_eq!(results(&place), before);
+    }
+}
+
+#[test]
+fn drafts_that_a_killed_fork_left_are_removed() {
+    let place = forked();
+    for run in ["control/r00", "treated/r02"] {
+        place.file(&format!("forks/f/{run}/.draft-a.part"), "half");
+        place.file(&format!("forks/f/{run}/logs/.draft-b.part"), "half");
+    }
+    place.alone(&words(FORK)).exits(0);
+    for run in ["control/r00", "treated/r02"] {
+        for folder in [format!("forks/f/{run}"), format!("forks/f/{run}/logs")] {
+            let names = place.names(&folder);
+            assert!(
+                !names.iter().any(|name| name.starts_with(".draft")),
+                "{names:?}"
+            );
+        }
+    }
+}
+
+/// The events of a journal without what each process draws or reads from a clock.
+fn events(place: &Place, run: &str) -> Vec<Value> {
+    let text = place.read(&format!("{run}/{JOURNAL}"));
+    let events = text.lines().map(|line| {
+        let mut event: Value = serde_json::from_str(line).unwrap();
+        let fields = event.as_object_mut().unwrap();
+        let is_own = fields["type"] == "forked";
+        fields.retain(|key, _| {
+            let is_time = key == "timestamp" || key.ends_with("_ms") || key == "chain";
+            !(is_time || is_own && key == "run_id")
+        });
+        event
+    });
+    events.collect()
+}
+
+/// Both arms have no change, and the random numbers follow from the parent and the number of the replicate.
+#[test]
+fn a_control_of_another_fork_from_the_same_point_is_the_same_run() {
+    let place = forked();
+    let other = "fork first --at 6 --replicates 3 --inject other.md --name other";
+    place.file("other.md", init(&["another idea"]));
+    place.alone(&words(other)).exits(0);
+    let before = results(&place);
+    for run in ["control/r00", "control/r01", "control/r02"] {
+        let other = format!("forks/other/{run}");
+        assert_eq!(
+            events(&place, &format!("forks/f/{run}")),
+            events(&place, &other)
+        );
+        place.file(&journal(run), place.read(&format!("{other}/{JOURNAL}")));
+    }
+    place.alone(&words(FORK)).exits(0);
+    assert_eq!(results(&place), before);
+}
+
+#[test]
 fn a_run_of_another_arm_replicate_or_fork_is_refused_and_nothing_is_written() {
     let place = forked();
     let other = "fork first --at 6 --replicates 3 --inject other.md --name other";

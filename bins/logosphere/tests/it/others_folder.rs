@@ -193,7 +193,7 @@ fn a_pipe_in_the_place_of_a_journal_is_not_waited_for() {
         "watch", "status", "analyze", "report", "resume", "verify", "lineage",
     ] {
         let ran = place.alone(&[command, "E"]).exits(2);
-        ran.tells(&[&journal, "not a plain file"]);
+        ran.tells(&[&journal, "not a regular file"]);
     }
     place.alone(&["watch", "E", "--once"]).exits(2);
     place.alone(&["verify", &journal]).exits(2);
@@ -203,4 +203,77 @@ fn a_pipe_in_the_place_of_a_journal_is_not_waited_for() {
     let verify = start(&mut place.command(&words("verify named")));
     fs::write(place.path("named"), "{}\n").unwrap();
     finish(verify).exits_with_one_of(&[2, 4]);
+}
+
+#[test]
+fn a_pipe_in_the_place_of_a_page_or_of_seed_messages_is_not_waited_for() {
+    let place = ended();
+    for (file, commands) in [
+        ("E/report.html", &["report E", "report E --watch"][..]),
+        (
+            "E/logs/experiment.html",
+            &[
+                "report E/logs/experiment.jsonl",
+                "report E/logs/experiment.jsonl --watch",
+            ],
+        ),
+        ("E/init.md", &["check-init E"]),
+        ("E/config.effective.json", &["resume E --rounds 3"]),
+        ("E/logs/calls.spool.jsonl", &["resume E --rounds 3"]),
+    ] {
+        pipe(&place, file);
+        for command in commands {
+            let told = format!("{file}: not a regular file; expected a file of 1 GiB or less");
+            let ran = place.alone(&words(command)).exits(2);
+            ran.tells(&[&told, "so move it away"]);
+        }
+        fs::remove_file(place.path(file)).unwrap();
+    }
+    pipe(&place, "init.md");
+    let plan = "schema_version = 1\nname = \"try\"\nrepeats = 1\nseed = 7\ninit = \"init.md\"\n\
+                [base]\nmax_rounds = 2\nmind = \"copier:mu=0\"\n[axes]\nk_samples = [1, 2]\n";
+    place.file("plan.toml", plan);
+    let ran = place.alone(&words("sweep plan.toml")).exits(2);
+    ran.tells(&["cannot read init.md", "not a regular file"]);
+    // A pipe that the user names takes the page, and gives seed messages.
+    pipe(&place, "named");
+    let report = start(&mut place.command(&words("report E -o named")));
+    assert!(place.read("named").contains("<html"));
+    finish(report).exits(0);
+    let check = start(&mut place.command(&words("check-init named")));
+    fs::write(place.path("named"), init(&SEEDS)).unwrap();
+    finish(check).exits(0);
+}
+
+#[test]
+fn a_file_of_a_run_that_has_a_name_elsewhere_is_not_changed() {
+    let place = ended();
+    let hard = |file: &str, target: &str| {
+        let path = place.path(file);
+        let _ = fs::remove_file(&path);
+        fs::hard_link(place.path(target), path).unwrap();
+    };
+    let told = |file: &str| {
+        format!("{file} is a hard link, and nothing is written through links in this folder")
+    };
+    place.file("mine", "mine");
+    hard("E/logs/lock", "mine");
+    let ran = place.alone(&words("resume E --rounds 3")).exits(2);
+    ran.tells(&[&told("E/logs/lock"), "put a copy in its place"]);
+    // What is there can be read.
+    place.alone(&words("status E")).exits(0);
+    place.alone(&words("watch E --once")).exits(0);
+    fs::remove_file(place.path("E/logs/lock")).unwrap();
+    place.alone(&words("resume E --rounds 3")).exits(0);
+    // A new run empties its spool and a journal without a whole line.
+    place.experiment("N");
+    fs::create_dir(place.path("N/logs")).unwrap();
+    for file in ["N/logs/calls.spool.jsonl", "N/logs/experiment.jsonl"] {
+        hard(file, "mine");
+        let ran = place.alone(&words("run N --rounds 1")).exits(2);
+        ran.tells(&[&told(file)]);
+        fs::remove_file(place.path(file)).unwrap();
+    }
+    assert_eq!(place.read("mine"), "mine");
+    place.alone(&words("run N --rounds 1")).exits(0);
 }

@@ -444,3 +444,19 @@ fn texts_of_others_cannot_steer_the_terminal_they_are_exported_to() {
         );
     }
 }
+
+#[test]
+fn texts_in_the_json_of_a_fork_cannot_steer_the_terminal() {
+    let place = Place::new();
+    let hostile = ['\u{1b}', '\u{9b}', '\u{202e}'];
+    place.seeded("E", &["One \u{9b}2J \u{202e}text.", "Two.", "Three."]);
+    place
+        .alone(&words("run E --rounds 2 --mind copier:mu=0"))
+        .exits(0);
+    let line = "fork E --at 2 --ablate 0 --replicates 1 --name f --json";
+    let piped = place.alone(&words(line)).exits(0).stdout;
+    assert!(piped.contains(&hostile[1..]), "{piped}");
+    let printed = shown(&mut place.command(&words(line)), 200);
+    assert!(!printed.contains(hostile), "{printed}");
+    assert!(printed.contains(r"\u{202e}"), "{printed}");
+}

@@ -7,8 +7,8 @@ use crate::escape;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Origin {
-    /// The flag `--base-url`.
-    Flag,
+    /// This flag, such as `--base-url`.
+    Flag(&'static str),
     /// A variable that was set when the program started.
     Environment,
     /// The `.env` that the search found in this folder.
@@ -29,7 +29,7 @@ impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let shown = |path: &Path| escape(&path.display().to_string());
         match self {
-            Self::Flag => f.write_str("--base-url"),
+            Self::Flag(name) => f.write_str(name),
             Self::Environment => f.write_str("the environment"),
             Self::Found(folder) => write!(f, ".env in {}", shown(folder)),
             Self::Given(file) | Self::Recorded(file) => f.write_str(&shown(file)),

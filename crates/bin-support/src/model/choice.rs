@@ -20,6 +20,25 @@ pub struct ModelDefaults {
     pub model: &'static str,
 }
 
+/// The words of messages about a model that depend on the command.
+#[derive(Debug, Clone)]
+#[expect(clippy::exhaustive_structs, reason = "a command says all that differs")]
+pub struct ModelWords {
+    /// The flag with the address of the server.
+    pub base_url: &'static str,
+    /// The remedy of a user without a key; `None` where only a key helps.
+    pub without_key: Option<String>,
+}
+
+impl Default for ModelWords {
+    fn default() -> Self {
+        Self {
+            base_url: "--base-url",
+            without_key: Some("pass --provider offline".to_owned()),
+        }
+    }
+}
+
 /// The choice that follows from flags, environment and defaults.
 #[derive(Debug)]
 pub(crate) enum Choice {
@@ -45,6 +64,7 @@ pub(crate) struct Target {
 pub(crate) fn choose(
     flags: &ModelFlags,
     defaults: &ModelDefaults,
+    words: &ModelWords,
     variable: impl Fn(&str) -> Option<Variable>,
 ) -> Result<Choice, Error> {
     if let (Some(record), Some(replay)) = (&flags.record, &flags.replay)
@@ -59,12 +79,17 @@ pub(crate) fn choose(
         return offline(flags);
     };
     let asked = flags.provider.is_some() || flags.base_url.is_some() || flags.replay.is_some();
-    let address = Address::of(flags, provider, &protocol, &variable)?;
+    let address = Address::of(flags, provider, &protocol, words, &variable)?;
     let own = provider.key_variable();
     let variables = provider.key_variables(defaults.program);
     if !asked && !variables.iter().any(|name| variable(name).is_some()) {
         if let Some(model) = flags.model.clone() {
-            return Err(Error::ModelWithoutKey { model, variables });
+            let remedy = words.without_key.clone();
+            return Err(Error::ModelWithoutKey {
+                model,
+                variables,
+                remedy,
+            });
         }
         return Ok(Choice::Offline {
             notice: Some(offline_notice(flags, &variables)),
@@ -79,16 +104,18 @@ pub(crate) fn choose(
         return Err(Error::MissingKey {
             provider: provider.as_str(),
             variables,
+            remedy: words.without_key.clone(),
         });
     }
     let address = address.ok_or(Error::NoBaseUrl {
         provider: provider.as_str(),
+        flag: words.base_url,
     })?;
     let key = match key {
         Some((name, key)) if !address.may_have(&key.origin) => {
             // A replay sends nothing, and needs no key.
             if flags.replay.is_none() {
-                return Err(address.refuses(name, key.origin));
+                return Err(address.refuses(name, key.origin, words));
             }
             None
         }
@@ -121,6 +148,7 @@ impl Address {
         flags: &ModelFlags,
         provider: ProviderName,
         protocol: &Protocol,
+        words: &ModelWords,
         variable: impl Fn(&str) -> Option<Variable>,
     ) -> Result<Option<Self>, Error> {
         let keyless = |base: &str| Endpoint::new(base, Auth::None).map_err(Error::Model);
@@ -128,7 +156,10 @@ impl Address {
         let moved = || variable(BASE_URL).filter(|_| provider == ProviderName::Anthropic);
         let (server, origin) = if let Some(base) = &flags.base_url {
             let file = flags.base_url_file.clone();
-            (keyless(base)?, file.map_or(Origin::Flag, Origin::Recorded))
+            (
+                keyless(base)?,
+                file.map_or(Origin::Flag(words.base_url), Origin::Recorded),
+            )
         } else if let Some(moved) = moved() {
             (keyless(moved.value.expose_secret())?, moved.origin)
         } else if let Some(own) = &own {
@@ -152,14 +183,14 @@ impl Address {
     /// address that has the same source as the key.
     fn may_have(&self, key: &Origin) -> bool {
         let ordered = match &self.origin {
-            Origin::Flag => true,
+            Origin::Flag(_) => true,
             same @ (Origin::Environment | Origin::Given(_)) => same == key,
             _ => false,
         };
         self.is_own || ordered
     }
 
-    fn refuses(self, variable: &str, key: Origin) -> Error {
+    fn refuses(self, variable: &str, key: Origin, words: &ModelWords) -> Error {
         Error::KeyElsewhere {
             subject: match self.origin {
                 Origin::Recorded(_) => "the address",
@@ -168,6 +199,7 @@ impl Address {
             address: self.origin,
             variable: variable.to_owned(),
             key,
+            flag: words.base_url,
         }
     }
 

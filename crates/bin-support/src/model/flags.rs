@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use llm_client::{Anthropic, Cassette, ConfigError, Dialect, ReplayClock, SystemClock, Timer, Usd};
 
-use super::choice::{Choice, ModelDefaults, choose};
+use super::choice::{Choice, ModelDefaults, ModelWords, choose};
 use crate::environment::Environment;
 use crate::{Error, Failure};
 
@@ -49,7 +49,9 @@ pub struct ModelFlags {
 impl ModelFlags {
     /// Whether flags and environment select no provider, so that the program runs offline with a notice.
     pub fn defaults_to_offline(&self, defaults: &ModelDefaults, environment: &Environment) -> bool {
-        let choice = choose(self, defaults, |name| environment.get(name));
+        let choice = choose(self, defaults, &ModelWords::default(), |name| {
+            environment.get(name)
+        });
         matches!(choice, Ok(Choice::Offline { notice: Some(_) }))
     }
 

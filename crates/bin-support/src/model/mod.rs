@@ -20,9 +20,9 @@ use crate::{Error, Failure};
 use choice::{Choice, Target, choose};
 use flags::Protocol;
 
-pub use choice::ModelDefaults;
+pub use choice::{ModelDefaults, ModelWords};
 pub use flags::{ModelFlags, ProviderName};
-pub use prices::{check_price, price_table};
+pub use prices::{check_price, price_table, price_table_of};
 
 /// The model that a program asks, chosen by flags, environment and defaults.
 ///
@@ -68,6 +68,7 @@ pub struct OpenOptions<'a> {
     clock: Arc<dyn Timer>,
     versions: BTreeMap<String, AnthropicVersion>,
     key: Option<&'a SecretString>,
+    words: ModelWords,
     settings: Box<dyn FnOnce(ClientBuilder) -> ClientBuilder + 'a>,
 }
 
@@ -80,6 +81,7 @@ impl<'a> OpenOptions<'a> {
             clock,
             versions: BTreeMap::new(),
             key: None,
+            words: ModelWords::default(),
             settings: Box::new(|client| client),
         }
     }
@@ -95,6 +97,13 @@ impl<'a> OpenOptions<'a> {
     #[must_use]
     pub fn key(mut self, key: &'a SecretString) -> Self {
         self.key = Some(key);
+        self
+    }
+
+    /// Uses other words in messages.
+    #[must_use]
+    pub fn words(mut self, words: ModelWords) -> Self {
+        self.words = words;
         self
     }
 
@@ -119,7 +128,7 @@ impl ModelFlags {
         warn: impl FnOnce(&str),
     ) -> Result<ModelSource, Failure> {
         let lookup = lookup(environment, options.defaults, options.key);
-        match choose(self, options.defaults, lookup).map_err(Failure::usage)? {
+        match choose(self, options.defaults, &options.words, lookup).map_err(Failure::usage)? {
             Choice::Offline { notice } => {
                 // A user who enters a key has chosen, and needs no notice about a missing one.
                 if let Some(notice) = notice.filter(|_| options.key.is_none()) {
@@ -145,7 +154,8 @@ impl ModelFlags {
         defaults: &ModelDefaults,
         environment: &Environment,
     ) -> Result<Option<ProviderName>, Failure> {
-        match choose(self, defaults, |name| environment.get(name)) {
+        let words = ModelWords::default();
+        match choose(self, defaults, &words, |name| environment.get(name)) {
             Ok(Choice::Offline { notice: Some(_) })
             | Err(Error::MissingKey { .. } | Error::ModelWithoutKey { .. }) => {}
             Ok(_) => return Ok(None),
@@ -153,8 +163,8 @@ impl ModelFlags {
         }
         // With a key it must be possible to ask.
         let any = SecretString::from("any-key");
-        choose(self, defaults, lookup(environment, defaults, Some(&any)))
-            .map_err(Failure::usage)?;
+        let lookup = lookup(environment, defaults, Some(&any));
+        choose(self, defaults, &words, lookup).map_err(Failure::usage)?;
         Ok(Some(self.provider.unwrap_or(defaults.provider)))
     }
 
@@ -332,6 +342,54 @@ mod tests {
         provider: ProviderName::Anthropic,
         model: "any",
     };
+
+    #[test]
+    fn a_missing_key_has_the_remedy_of_the_command() {
+        let flags = ModelFlags {
+            provider: Some(ProviderName::Openai),
+            ..ModelFlags::default()
+        };
+        let named = ModelFlags {
+            model: Some("m".to_owned()),
+            ..ModelFlags::default()
+        };
+        for (without_key, end) in [(Some("wait".to_owned()), ", or wait"), (None, "_API_KEY")] {
+            let words = ModelWords {
+                base_url: "--at",
+                without_key,
+            };
+            for flags in [&flags, &named] {
+                let options = OpenOptions::new(&REMOTE, 7, flags.clock().unwrap());
+                let options = options.words(words.clone());
+                let opened = flags.open(options, &Environment::default(), |_| {});
+                let text = opened.err().unwrap().error().to_string();
+                assert!(text.contains("set BIN_SUPPORT_TEST_API_KEY or "), "{text}");
+                assert!(text.ends_with(end), "{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_address_is_that_of_the_flag_of_the_command() {
+        let flags = ModelFlags {
+            provider: Some(ProviderName::Openai),
+            base_url: Some("https://gateway.test".to_owned()),
+            model: Some("m".to_owned()),
+            ..ModelFlags::default()
+        };
+        let key = SecretString::from("key-of-the-page-01");
+        let words = ModelWords {
+            base_url: "--at",
+            without_key: None,
+        };
+        let options = OpenOptions::new(&REMOTE, 7, flags.clock().unwrap());
+        let options = options.key(&key).words(words);
+        let mut lines = Vec::new();
+        let warn = |line: &str| lines.push(line.to_owned());
+        assert!(flags.open(options, &Environment::default(), warn).is_ok());
+        let begin = "requests go to gateway.test (from --at), key ";
+        assert!(lines[0].starts_with(begin), "{lines:?}");
+    }
 
     #[test]
     fn a_key_that_is_given_later_is_the_one_that_is_used() {

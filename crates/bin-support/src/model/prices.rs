@@ -17,12 +17,21 @@ const MOST: u64 = 1 << 20;
 /// # Errors
 /// The file cannot be read, is longer than 1 MiB, or has another form: [`Failure::usage`].
 pub fn price_table(file: Option<&Path>) -> Result<ModelTable, Failure> {
+    price_table_of("--prices", file)
+}
+
+/// As [`price_table`], for the file that the flag `flag` names.
+///
+/// # Errors
+/// As [`price_table`].
+pub fn price_table_of(flag: &'static str, file: Option<&Path>) -> Result<ModelTable, Failure> {
     let built_in = ModelTable::embedded();
     let Some(path) = file else {
         return Ok(built_in);
     };
     let failed = |source: Box<dyn std::error::Error + Send + Sync>| {
         Failure::usage(Error::Prices {
+            flag,
             path: path.to_owned(),
             source,
         })

@@ -78,6 +78,15 @@ impl Results {
         writeln!(self)
     }
 
+    /// Prints a value as JSON of one line; see [`Results::untrusted`].
+    ///
+    /// # Errors
+    /// As [`Results::json`].
+    pub fn json_line(&mut self, value: &impl Serialize) -> io::Result<()> {
+        serde_json::to_writer(self.untrusted(), value)?;
+        writeln!(self)
+    }
+
     /// Whether colours are on.
     pub(crate) fn has_colour(&self) -> bool {
         self.paint.is_on()
@@ -178,6 +187,22 @@ mod tests {
 
         fn flush(&mut self) -> io::Result<()> {
             Ok(())
+        }
+    }
+
+    #[test]
+    fn json_cannot_steer_a_terminal() {
+        let value = serde_json::json!({"a": "\u{1b}\u{9b}2J\u{202e}"});
+        for (terminal, hostile) in [(true, "\\u{9b}2J\\u{202e}"), (false, "\u{9b}2J\u{202e}")] {
+            let (sender, sent) = mpsc::channel();
+            let mut results = Results::new(Sent(sender));
+            results.terminal = terminal;
+            results.json(&value).unwrap();
+            results.json_line(&value).unwrap();
+            let bytes: Vec<u8> = sent.try_iter().flatten().collect();
+            let line = format!("{{\"a\":\"\\u001b{hostile}\"}}\n");
+            let lines = format!("{{\n  \"a\": \"\\u001b{hostile}\"\n}}\n");
+            assert_eq!(String::from_utf8(bytes).unwrap(), lines + &line);
         }
     }
 

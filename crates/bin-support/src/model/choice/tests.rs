@@ -28,7 +28,7 @@ fn decide(line: &str, variables: &[(&str, &str)]) -> String {
             origin: Origin::Environment,
         })
     };
-    match choose(&flags, &POPPER, lookup) {
+    match choose(&flags, &POPPER, &ModelWords::default(), lookup) {
         Ok(Choice::Offline { notice: None }) => "offline".to_owned(),
         Ok(Choice::Offline { notice: Some(line) }) => format!("notice: {line}"),
         Ok(Choice::Ask(target)) => {
@@ -318,7 +318,7 @@ fn a_key_goes_where_its_own_source_sends_it_and_nowhere_else() {
                              put both into one file or give --base-url"
                         ))
                     };
-                    let found = match choose(&flags, &POPPER, lookup) {
+                    let found = match choose(&flags, &POPPER, &ModelWords::default(), lookup) {
                         Ok(Choice::Ask(target)) => {
                             let cleaned = target.endpoint.redactor().redact("key-000001");
                             assert_eq!(target.host, host, "{cell}");
@@ -355,7 +355,12 @@ fn at_the_providers_own_address_a_line_names_a_key_that_was_found() {
             };
             (name == "POPPER_API_KEY").then(value)
         };
-        let Ok(Choice::Ask(target)) = choose(&ModelFlags::default(), &POPPER, lookup) else {
+        let Ok(Choice::Ask(target)) = choose(
+            &ModelFlags::default(),
+            &POPPER,
+            &ModelWords::default(),
+            lookup,
+        ) else {
             panic!("not asked");
         };
         assert_eq!(target.notice.as_deref(), line);
@@ -378,7 +383,7 @@ fn a_replay_sends_nothing_and_needs_no_order_about_keys() {
             origin,
         })
     };
-    let Ok(Choice::Ask(target)) = choose(&flags, &POPPER, lookup) else {
+    let Ok(Choice::Ask(target)) = choose(&flags, &POPPER, &ModelWords::default(), lookup) else {
         panic!("not asked");
     };
     assert_eq!(target.notice, None);
