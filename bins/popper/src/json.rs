@@ -1,6 +1,6 @@
 //! The JSON objects that commands print.
 
-use std::io::{self, Write as _};
+use std::io;
 
 use bin_support::Results;
 use serde::Serialize;
@@ -32,6 +32,5 @@ pub fn print(object: &impl Serialize, out: &mut Results) -> io::Result<()> {
 
 /// Prints an object on one line.
 pub fn print_line(object: &impl Serialize, out: &mut Results) -> io::Result<()> {
-    serde_json::to_writer(out.untrusted(), &Versioned::new(object))?;
-    writeln!(out)
+    out.json_line(&Versioned::new(object))
 }

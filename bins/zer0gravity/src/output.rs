@@ -28,12 +28,12 @@ impl<T: Serialize> Versioned<T> {
 /// Writes `value` as JSON to a file, or to stdout; to stdout also where the file takes it no more.
 pub fn json(output: Output, value: &impl Serialize, session: &mut Session) -> Result<(), Failure> {
     let file = match output {
-        Output::Stdout => return Ok(pretty(value, &mut session.results)?),
+        Output::Stdout => return Ok(session.results.json(value)?),
         Output::File(file) => file,
     };
     if let Err(error) = file.finish(|file| pretty(value, file)) {
         // What was paid for is not lost with a full disk.
-        pretty(value, &mut session.results)?;
+        session.results.json(value)?;
         return Err(error.into());
     }
     Ok(())

@@ -208,7 +208,7 @@ impl Verdicts<'_> {
             Output::Json { empty } => {
                 out.write_all(if *empty { b"[\n" } else { b",\n" })?;
                 *empty = false;
-                serde_json::to_writer(out, verdict).map_err(io::Error::from)
+                serde_json::to_writer(out.untrusted(), verdict).map_err(io::Error::from)
             }
             Output::Table(table) => {
                 let found = verdict.counterexample.as_ref().filter(|_| self.trace);

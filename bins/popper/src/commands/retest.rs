@@ -79,8 +79,7 @@ pub async fn execute(args: &RetestArgs, session: &mut Session) -> Result<Exit, F
     let laws = laws.map_err(failure)?;
     let out = &mut session.results;
     if args.json {
-        serde_json::to_writer(&mut *out, &[&verdict])?;
-        writeln!(out)?;
+        out.json_line(&[&verdict])?;
     } else {
         let mut table = VerdictTable::new(true);
         let claim = laws.first().map(|law| law.claim_text.as_str());

@@ -55,7 +55,7 @@ pub fn execute(command: &UniverseArgs, session: &mut Session) -> Result<Exit, Fa
         UniverseArgs::Show(args) => {
             let definition = load(&args.universe).map_err(Failure::usage)?.definition();
             if args.json {
-                print_definition(&definition, &mut session.results)?;
+                session.results.json(&definition)?;
             } else {
                 show(&definition, session)?;
             }
@@ -95,7 +95,7 @@ fn print_definition(definition: &Definition, out: &mut dyn Write) -> io::Result<
 }
 
 fn show(definition: &Definition, session: &mut Session) -> Result<(), Failure> {
-    let out = &mut session.results;
+    let mut out = session.results.untrusted();
     writeln!(out, "id          {}", escape(&definition.id))?;
     writeln!(out, "hash        {}", definition.hash())?;
     writeln!(out, "symbols     {}", definition.symbols)?;

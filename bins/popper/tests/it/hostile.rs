@@ -1,8 +1,9 @@
 //! Inputs that mean harm, or are not what their name says: one clear line each, no crash, no endless wait.
 
 use serde_json::{Value, json};
+use test_support::program::in_terminal;
 
-use crate::process::{file, law, popper, quick, without_folder};
+use crate::process::{command, file, law, popper, quick, without_folder};
 
 /// Commands that read a file, with the flag or place for it last.
 const READERS: [&[&str]; 6] = [
@@ -131,4 +132,31 @@ fn names_cannot_steer_the_terminal_and_are_whole() {
     let path = file("names.json", laws.to_string());
     let ran = popper(&["check", "--config", &quick(), &path]);
     insta::assert_snapshot!(without_folder(&ran.text()));
+}
+
+/// Characters that no text of others may bring to a terminal.
+const STEERING: [char; 4] = ['\u{1b}', '\u{7}', '\u{9b}', '\u{202e}'];
+
+#[test]
+fn symbols_and_names_as_json_cannot_steer_a_terminal() {
+    let built_in = popper(&["universe", "show", "--json"]).stdout;
+    let turned = built_in.replace('X', "\u{202e}");
+    let universe = file("turned.json", turned.replace("kinetic_grid_v1", "turned"));
+    let mut loud = law("\u{9b}2J\u{202e}");
+    loud["observables"][0]["expr"] = json!("count('>') + momentum");
+    let laws = file("loud.json", json!([loud]).to_string());
+    let start = "\u{202e}".repeat(3);
+    for arguments in [
+        &["universe", "show", &universe, "--json"] as &[&str],
+        &["universe", "show", &universe],
+        &["simulate", &start, "-u", &universe, "--json"],
+        &["simulate", &start, "-u", &universe],
+        &["check", "--json", "--config", &quick(), &laws],
+    ] {
+        let piped = popper(arguments);
+        assert!(piped.stdout.contains(STEERING), "{arguments:?}: {piped:?}");
+        let shown = in_terminal(&mut command(arguments), 100).stdout;
+        assert!(!shown.contains(STEERING), "{arguments:?}: {shown}");
+        assert!(shown.contains(r"\u{202e}"), "{arguments:?}: {shown}");
+    }
 }
