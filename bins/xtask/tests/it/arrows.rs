@@ -11,6 +11,7 @@ use crate::packages::{PREFIX, short_name};
 /// arrow, is a change of the architecture: it goes into ARCHITECTURE.md first.
 const PICTURE: &[(&str, &[&str])] = &[
     // Layer 0, and the packages outside of the layers.
+    ("atoms", &[]),
     ("durable", &[]),
     ("llm-types", &[]),
     ("visible-text", &[]),
@@ -122,6 +123,7 @@ const FOR_TESTS: &[&str] = &["bin-support", "test-support"];
 
 /// Packages that are pure: no network, no async, no database anywhere below them.
 const PURE: &[&str] = &[
+    "atoms",
     "durable",
     "hermitcrab-migrate",
     "llm-types",

@@ -1,0 +1,113 @@
+//! Properties that hold for any text.
+
+use atoms::compare;
+use proptest::prelude::*;
+
+use crate::english;
+
+/// Texts of pieces that begin and end atoms, with odd characters between them.
+fn texts() -> impl Strategy<Value = String> {
+    let pieces = prop::sample::select(vec![
+        "not",
+        "n't",
+        "must",
+        "unless",
+        "before",
+        "all",
+        "at least",
+        "5",
+        "-5",
+        "°C",
+        "kg",
+        "5 mg",
+        "£",
+        "1/2",
+        "½",
+        "12 May",
+        "8 a.m.",
+        ":",
+        ",",
+        ". ",
+        "—",
+        "`",
+        "'",
+        "\u{2019}",
+        "\u{ad}",
+        "\u{a0}",
+        "\n\n",
+        "- ",
+        "PX-204",
+        "/etc",
+        "http://a.b",
+        "Ann",
+        "İ",
+        "ß",
+        "日本",
+        "\u{301}",
+        "🙂",
+        "twenty-",
+        "hundred",
+        "and",
+        "a",
+        "half",
+        "of an hour",
+        "to 10 kg",
+        "1,000,000.5",
+        "1e999",
+        "00:60",
+        "99/99/9999",
+    ]);
+    prop::collection::vec((pieces, prop::sample::select(vec!["", " "])), 0..30).prop_map(|parts| {
+        let pieces = parts.into_iter().flat_map(|(piece, gap)| [piece, gap]);
+        pieces.collect()
+    })
+}
+
+proptest! {
+    #[test]
+    fn spans_are_in_order_and_a_text_keeps_itself(text in prop_oneof![texts(), any::<String>()]) {
+        let atoms = english(&text);
+        let mut last = 0;
+        for atom in atoms.all() {
+            prop_assert!(atom.span.start >= last && atom.span.start < atom.span.end);
+            prop_assert!(!text[atom.span.clone()].is_empty());
+            prop_assert!(text.get(atom.scope.clone()).is_some());
+            last = atom.span.start;
+        }
+        let comparison = compare(&atoms, &atoms);
+        prop_assert_eq!(comparison.findings(), &[]);
+    }
+
+    #[test]
+    fn any_two_texts_are_compared(one in texts(), other in texts()) {
+        let (original, decoded) = (english(&one), english(&other));
+        let comparison = compare(&original, &decoded);
+        if let Some(recall) = comparison.critical_recall() {
+            prop_assert!((0.0..=1.0).contains(&recall));
+        }
+        prop_assert_eq!(&compare(&original, &decoded), &comparison);
+    }
+}
+
+/// A look at all that was read so far for each piece would take minutes.
+#[test]
+fn long_texts_without_white_space_are_read_once() {
+    for piece in [
+        ")", ".)", "XQ;", "May;", "Sun;", ";2024", "a.b/", "`x`", "5-", "not,",
+    ] {
+        let text = piece.repeat(50_000);
+        let atoms = english(&text);
+        compare(&atoms, &english("Open it."));
+    }
+    // One clause of 2,000 negations among 2,000 words.
+    let clause = |start: usize| {
+        (start..start + 2_000)
+            .map(|word| format!("not w{word}a "))
+            .collect::<Vec<_>>()
+    };
+    let comparison = compare(
+        &english(&clause(0).concat()),
+        &english(&clause(5_000).concat()),
+    );
+    assert!(comparison.is_truncated());
+}
