@@ -63,15 +63,13 @@ pub(super) fn compare(original: &Atoms, decoded: &Atoms, findings: &mut Vec<Find
             ));
         }
         // The operators were compared already.
-        let is_said = findings.iter().filter_map(|finding| {
-            finding
+        let is_said = findings.iter().any(|finding| {
+            let atom = finding
                 .original
                 .as_ref()
-                .filter(|_| finding.kind == Kind::Order)
+                .filter(|_| finding.kind == Kind::Order);
+            atom.is_some_and(|atom| original.clauses[atom.clause].sentence == sentence.number)
         });
-        let is_said = is_said
-            .into_iter()
-            .any(|atom| original.clauses[atom.clause].sentence == sentence.number);
         if is_turned && !is_said {
             let place = sentence
                 .words

@@ -168,15 +168,12 @@ fn sign(tokens: &[Token], start: &mut usize) -> bool {
     let is_free = before
         .checked_sub(1)
         .is_none_or(|at| tokens[at].span.end < token.span.start || tokens[at].lower == "(");
-    match &*token.lower {
-        "-" | "–" if touches && is_free && !token.is_taken => {
-            *start = before;
-            true
-        }
-        "minus" => {
-            *start = before;
-            true
-        }
-        _ => false,
+    let is_minus = match &*token.lower {
+        "-" | "–" => touches && is_free && !token.is_taken,
+        word => word == "minus",
+    };
+    if is_minus {
+        *start = before;
     }
+    is_minus
 }

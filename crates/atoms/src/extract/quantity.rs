@@ -19,70 +19,54 @@ pub(super) fn quantity(tokens: &[Token], index: usize) -> Option<Quantity> {
     if here.first()?.is_taken {
         return None;
     }
-    let (mut value, mut count, mut ending) = match here[0].form {
+    let (mut value, mut count, ending) = match here[0].form {
         Form::Digits => digits(tokens, index)?,
         Form::Word => words(tokens, index)?,
         Form::Sign => (fraction_sign(&here[0].lower)?, 1, ""),
     };
-    if ending.is_empty() {
-        while let Some(scale) = here
-            .get(count)
-            .filter(|token| !token.is_taken)
-            .and_then(|token| scale(here, count, token))
-        {
-            value *= scale;
-            count += 1;
-        }
-        // `two and a half`, `2 ½`
-        if let Some((part, more)) = and_part(&here[count..]) {
-            value += part;
-            count += more;
-        }
+    let of = |value, unit, ending, tokens| {
+        Some(Quantity {
+            value,
+            unit,
+            ending,
+            tokens,
+        })
+    };
+    match ending {
+        "x" => return of(value, times(), "", count),
+        "th" => return of(value, None, "th", count),
+        _ => {}
     }
-    let hyphen = usize::from(here.get(count).is_some_and(|token| token.lower == "-"));
+    while let Some(scale) = here
+        .get(count)
+        .filter(|token| !token.is_taken)
+        .and_then(|token| scale(here, count, token))
+    {
+        value *= scale;
+        count += 1;
+    }
+    // `two and a half`, `2 ½`
+    if let Some((part, more)) = and_part(&here[count..]) {
+        value += part;
+        count += more;
+    }
     let is_part = value < 1.0
         && matches!(here.get(count..count + 2), Some([of, a]) if of.lower == "of" && matches!(&*a.lower, "a" | "an"));
     if is_part && let Some((unit, used)) = unit(&here[count + 2..], true) {
         // `a quarter of an hour`
-        return Some(Quantity {
-            value,
-            unit: Some(unit),
-            ending,
-            tokens: count + 2 + used,
-        });
+        return of(value, Some(unit), "", count + 2 + used);
     }
-    let found = if ending.is_empty() {
-        unit(&here[count + hyphen..], false)
-    } else {
-        None
-    };
-    if ending == "x" {
-        ending = "";
-        let times = SPELLINGS
-            .get("times")
-            .and_then(|list| list.first())
-            .map(|(_, unit)| *unit);
-        return Some(Quantity {
-            value,
-            unit: times,
-            ending,
-            tokens: count,
-        });
+    let hyphen = usize::from(here.get(count).is_some_and(|token| token.lower == "-"));
+    match unit(&here[count + hyphen..], false) {
+        Some((unit, used)) => of(value, Some(unit), "", count + hyphen + used),
+        None => of(value, None, "", count),
     }
-    let Some((unit, used)) = found else {
-        return Some(Quantity {
-            value,
-            unit: None,
-            ending,
-            tokens: count,
-        });
-    };
-    Some(Quantity {
-        value,
-        unit: Some(unit),
-        ending,
-        tokens: count + hyphen + used,
-    })
+}
+
+/// The unit of a number of times.
+fn times() -> Option<Unit> {
+    let spellings = SPELLINGS.get("times")?;
+    spellings.first().map(|(_, unit)| *unit)
 }
 
 /// Digits, with thousands commas and decimals, as a fraction, or as an ordinal.
@@ -179,9 +163,7 @@ fn words(tokens: &[Token], index: usize) -> Option<Numeral> {
         }
         "half" if word(1) != "term" && word(1) != "time" => return Some((0.5, 1, "")),
         "quarter" | "third"
-            if matches!(word(1), "of")
-                && index > 0
-                && matches!(&*tokens[index - 1].lower, "a" | "one") =>
+            if word(1) == "of" && index > 0 && matches!(&*tokens[index - 1].lower, "a" | "one") =>
         {
             return Some((if word(0) == "third" { 1.0 / 3.0 } else { 0.25 }, 1, ""));
         }
