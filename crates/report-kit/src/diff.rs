@@ -1,3 +1,5 @@
+use std::ops::Range;
+
 use maud::{Markup, html};
 use similar::{ChangeTag, TextDiff as Differ};
 
@@ -19,6 +21,15 @@ pub struct TextDiff {
     old_name: String,
     new_name: String,
     by: By,
+    marks: Option<Marks>,
+}
+
+/// The passages of the two texts that are underlined, and their name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Marks {
+    name: String,
+    old: Vec<Range<usize>>,
+    new: Vec<Range<usize>>,
 }
 
 /// The unit of comparison.
@@ -47,6 +58,7 @@ impl TextDiff {
             old_name: "before".to_owned(),
             new_name: "after".to_owned(),
             by,
+            marks: None,
         }
     }
 
@@ -58,11 +70,30 @@ impl TextDiff {
         self
     }
 
+    /// Underlines byte ranges of the two texts, in a comparison by words. `name` says what they are. A range that is not in its text
+    /// is left out.
+    #[must_use]
+    pub fn marked(
+        mut self,
+        name: impl Into<String>,
+        mut old: Vec<Range<usize>>,
+        mut new: Vec<Range<usize>>,
+    ) -> Self {
+        for ranges in [&mut old, &mut new] {
+            ranges.sort_by_key(|range| (range.start, range.end));
+        }
+        let name = name.into();
+        self.marks = Some(Marks { name, old, new });
+        self
+    }
+
     pub(crate) fn render(&self, anchors: &Anchors) -> Markup {
         let (old, old_total) = text::cut(&self.old, text::BLOCK);
         let (new, new_total) = text::cut(&self.new, text::BLOCK);
         // What is compared is what is shown, so that no mark is on a character nobody sees.
-        let (old, new) = (text::visible(old), text::visible(new));
+        let marks = self.marks.as_ref();
+        let old = Side::of(old, marks.map_or(&[], |marks| &marks.old));
+        let new = Side::of(new, marks.map_or(&[], |marks| &marks.new));
         let shown = compare(self.by, &old, &new);
         let caption = anchors.fresh();
         let summary = if self.old == self.new {
@@ -83,6 +114,9 @@ impl TextDiff {
                     span class="key" {
                         del { "only in " bdi { (text::markup(&self.old_name, text::TITLE)) } } " "
                         ins { "only in " bdi { (text::markup(&self.new_name, text::TITLE)) } }
+                        @if let Some(marks) = marks.filter(|_| !shown.code) {
+                            " " u { (text::markup(&marks.name, text::TITLE)) }
+                        }
                     }
                 }
                 div class={ "text" @if shown.code { " code" } } { (shown.markup) }
@@ -99,6 +133,57 @@ impl TextDiff {
     }
 }
 
+/// A text as it is shown, and the ranges of it that are underlined: in order, none over another.
+struct Side {
+    text: String,
+    marks: Vec<Range<usize>>,
+}
+
+impl Side {
+    fn of(source: &str, ranges: &[Range<usize>]) -> Self {
+        let mut side = Self {
+            text: String::with_capacity(source.len()),
+            marks: Vec::new(),
+        };
+        for (marked, piece) in pieces(source, ranges.iter().cloned()) {
+            let start = side.text.len();
+            side.text.push_str(&text::visible(piece));
+            if marked {
+                side.marks.push(start..side.text.len());
+            }
+        }
+        side
+    }
+
+    /// The marks in a passage that begins at byte `start`, counted from there.
+    fn marks_in(&self, start: usize, passage: &str) -> impl Iterator<Item = Range<usize>> {
+        let end = start + passage.len();
+        let inside = move |mark: &Range<usize>| mark.start.max(start)..mark.end.min(end);
+        let inside = self
+            .marks
+            .iter()
+            .map(inside)
+            .filter(|mark| !mark.is_empty());
+        inside.map(move |mark| mark.start - start..mark.end - start)
+    }
+}
+
+/// Cuts a text at the ends of ranges, which come by their starts. Each piece says whether it is in a range.
+fn pieces(text: &str, ranges: impl Iterator<Item = Range<usize>>) -> Vec<(bool, &str)> {
+    let mut pieces = Vec::new();
+    let mut from = 0;
+    for range in ranges {
+        let range = range.start.max(from)..range.end;
+        if let (Some(before), Some(inside)) = (text.get(from..range.start), text.get(range.clone()))
+        {
+            pieces.extend([(false, before), (true, inside)]);
+            from = range.end;
+        }
+    }
+    pieces.push((false, &text[from..]));
+    pieces
+}
+
 /// A comparison in the form in which it is shown.
 struct ShownLines {
     markup: Markup,
@@ -107,10 +192,11 @@ struct ShownLines {
     code: bool,
 }
 
-fn compare(by: By, old: &str, new: &str) -> ShownLines {
+fn compare(by: By, old_side: &Side, new_side: &Side) -> ShownLines {
+    let (old, new) = (&*old_side.text, &*new_side.text);
     let lines = old.lines().count() + new.lines().count();
     if by == By::Words && words(old) + words(new) <= COMPARED {
-        by_words(old, new)
+        by_words(old_side, new_side)
     } else if lines <= COMPARED {
         by_lines(old, new)
     } else {
@@ -130,8 +216,8 @@ fn words(text: &str) -> usize {
     2 * text.split_whitespace().count() + 1
 }
 
-fn by_words(old: &str, new: &str) -> ShownLines {
-    let differ = Differ::from_words(old, new);
+fn by_words(old: &Side, new: &Side) -> ShownLines {
+    let differ = Differ::from_words(&old.text, &new.text);
     let mut passages: Vec<(ChangeTag, String)> = Vec::new();
     for change in differ.iter_all_changes() {
         match passages.last_mut() {
@@ -140,12 +226,31 @@ fn by_words(old: &str, new: &str) -> ShownLines {
         }
     }
     let count = |wanted| passages.iter().filter(|(tag, _)| *tag == wanted).count();
+    let (mut in_old, mut in_new) = (0, 0);
+    let mut underlined = |tag: ChangeTag, passage: &str| {
+        let mut marks = Vec::new();
+        if tag != ChangeTag::Insert {
+            marks.extend(old.marks_in(in_old, passage));
+            in_old += passage.len();
+        }
+        if tag != ChangeTag::Delete {
+            marks.extend(new.marks_in(in_new, passage));
+            in_new += passage.len();
+        }
+        marks.sort_by_key(|mark| mark.start);
+        html! {
+            @for (marked, piece) in pieces(passage, marks.into_iter()) {
+                @if marked { u { (piece) } } @else { (piece) }
+            }
+        }
+    };
     ShownLines {
         removed: count(ChangeTag::Delete),
         added: count(ChangeTag::Insert),
         code: false,
         markup: html! {
             @for (tag, passage) in &passages {
+                @let passage = underlined(*tag, passage);
                 @match tag {
                     ChangeTag::Equal => span { (passage) },
                     ChangeTag::Delete => del { (passage) },

@@ -294,6 +294,24 @@ fn a_word_diff_holds_both_texts() -> Outcome {
 }
 
 #[test]
+fn a_word_diff_underlines_marks_of_both_texts() -> Outcome {
+    let (old, new) = ("do not\0 open it", "do open it now");
+    // Beyond the text, within a letter, over another, empty: none of them is drawn, and none moves the others.
+    let olds = vec![90..95, 3..7, 4..6, 8..8];
+    let diff = TextDiff::words("d", old, new).marked("a difference", olds, vec![3..7, 11..14]);
+    let drawn = page(Section::new("s").diff(diff))?;
+    assert_eq!(texts(&drawn, ".diff .key u")?, ["a difference"]);
+    assert_eq!(texts(&drawn, ".diff .text del u")?, ["not⟨U+0000⟩"]);
+    assert_eq!(texts(&drawn, ".diff .text span u")?, ["open"]);
+    assert_eq!(texts(&drawn, ".diff .text ins u")?, ["now"]);
+    let lines = TextDiff::words("d", "a", "ä").marked("none", vec![0..9, 9..9], vec![1..2, 9..9]);
+    let drawn = page(Section::new("s").diff(lines))?;
+    assert!(texts(&drawn, ".diff .text u")?.is_empty());
+    assert_eq!(texts(&drawn, ".diff .text")?, ["aä"]);
+    Ok(())
+}
+
+#[test]
 fn a_line_diff_leaves_out_what_is_equal() -> Outcome {
     let old: Vec<String> = (0..100).map(|n| n.to_string()).collect();
     let mut new = old.clone();
