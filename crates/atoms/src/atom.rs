@@ -119,6 +119,16 @@ pub enum Language {
     Unsupported,
 }
 
+impl Language {
+    /// The name in lower case.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::English => "english",
+            Self::Unsupported => "unsupported",
+        }
+    }
+}
+
 /// A clause: its words in lower case, and the stems of those with content.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Clause {

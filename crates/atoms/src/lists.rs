@@ -55,12 +55,16 @@ pub(crate) static SPELLINGS: LazyLock<Phrases<Unit>> = LazyLock::new(|| {
     spellings
 });
 
-pub(crate) static OPPOSITE: LazyLock<HashSet<(&'static str, &'static str)>> = LazyLock::new(|| {
-    let pairs = lines(OPPOSITES).map(pair);
-    pairs
-        .flat_map(|(one, other)| [(one, other), (other, one)])
-        .collect()
-});
+/// The opposites of a word.
+pub(crate) static OPPOSITE: LazyLock<HashMap<&'static str, Vec<&'static str>>> =
+    LazyLock::new(|| {
+        let mut opposites = HashMap::<_, Vec<_>>::new();
+        for (one, other) in lines(OPPOSITES).map(pair) {
+            opposites.entry(one).or_default().push(other);
+            opposites.entry(other).or_default().push(one);
+        }
+        opposites
+    });
 
 pub(crate) static FUNCTION: LazyLock<HashSet<&'static str>> = LazyLock::new(|| {
     lines(FUNCTION_WORDS)

@@ -138,12 +138,14 @@ fn common(one: &BTreeMap<&str, usize>, other: &BTreeMap<&str, usize>) -> usize {
 fn opposites<'a>(sentence: &Sentence<'a>, other: &Sentence<'a>) -> Vec<(&'a str, &'a str)> {
     let gone = missing(sentence, other);
     let new = missing(other, sentence);
-    let pairs = gone
+    let found = gone.iter().flat_map(|one| {
+        let opposites = opposites_of(one).chain(denied(one));
+        opposites.filter_map(|it| Some((*one, *new.get(it)?)))
+    });
+    let denying = new
         .iter()
-        .flat_map(|one| new.iter().map(move |another| (*one, *another)));
-    let is_opposite = |one: &str, another: &str| {
-        OPPOSITE.contains(&(one, another)) || is_denial(one, another) || is_denial(another, one)
-    };
+        .flat_map(|another| denied(another).filter_map(|it| Some((*gone.get(it)?, *another))));
+    let pairs: BTreeSet<_> = found.chain(denying).collect();
     let near = |words: &[&'a str], word: &str| {
         let place = words.iter().position(|it| *it == word).unwrap_or(0);
         (
@@ -155,23 +157,29 @@ fn opposites<'a>(sentence: &Sentence<'a>, other: &Sentence<'a>) -> Vec<(&'a str,
         let (ours, theirs) = (near(&sentence.words, one), near(&other.words, another));
         ours.0 == theirs.0 || ours.1 == theirs.1
     };
+    let pairs = pairs.into_iter();
     pairs
-        .filter(|(one, another)| is_opposite(one, another) && is_replaced(one, another))
+        .filter(|(one, another)| is_replaced(one, another))
         .collect()
 }
 
-/// Whether a word is another one with a prefix that denies it.
-pub(super) fn is_denial(word: &str, other: &str) -> bool {
+/// The listed opposites of a word.
+pub(super) fn opposites_of(word: &str) -> impl Iterator<Item = &str> {
+    let opposites = OPPOSITE.get(word).into_iter().flatten();
+    opposites.map(|opposite| -> &str { opposite })
+}
+
+/// The words that a word denies by its prefix.
+pub(super) fn denied(word: &str) -> impl Iterator<Item = &str> {
     const PREFIXES: [&str; 7] = ["un", "in", "im", "il", "ir", "non", "dis"];
     let rest = PREFIXES
         .iter()
-        .filter_map(|prefix| word.strip_prefix(prefix));
-    let mut rest = rest.filter(|rest| rest.len() > 3);
-    rest.any(|rest| rest == other)
+        .filter_map(move |prefix| word.strip_prefix(prefix));
+    rest.filter(|rest| rest.len() > 3)
 }
 
 /// The words that a sentence has more often than another.
-fn missing<'a>(sentence: &Sentence<'a>, other: &Sentence<'_>) -> Vec<&'a str> {
+fn missing<'a>(sentence: &Sentence<'a>, other: &Sentence<'_>) -> BTreeSet<&'a str> {
     let more = |(word, count): (&&'a str, &usize)| {
         (other.counts.get(*word).copied().unwrap_or(0) < *count).then_some(*word)
     };
@@ -212,7 +220,10 @@ fn is_listed(one: &[&str], other: &[&str]) -> bool {
         let Some((link, after)) = rest.split_first() else {
             return false;
         };
-        matches!(*link, "and" | "or") && other == [after, &[*link], before].concat()
+        matches!(*link, "and" | "or")
+            && other.starts_with(after)
+            && other.ends_with(before)
+            && other[after.len()] == *link
     })
 }
 

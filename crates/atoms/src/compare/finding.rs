@@ -60,6 +60,21 @@ pub(super) fn is_strict(atom: &Atom) -> bool {
     atom.kind == Kind::Negation || matches!(&*atom.canonical, "unless" | "only_if")
 }
 
+/// Whether a finding is of a word that commits to nothing by itself: its opposite replaced it, or it changed its place.
+pub(super) fn is_word(finding: &Finding) -> bool {
+    let is_operator = |atom: &Atom| {
+        matches!(
+            &*atom.canonical,
+            "before" | "after" | "first" | "last" | "then"
+        )
+    };
+    match finding.kind {
+        Kind::Contrast => true,
+        Kind::Order => !finding.original.as_ref().is_some_and(is_operator),
+        _ => false,
+    }
+}
+
 impl Finding {
     pub(super) fn new(kind: Kind, original: Option<&Atom>, decoded: Option<&Atom>) -> Self {
         let change = match (original, decoded) {

@@ -31,13 +31,12 @@ pub(super) fn compare(
         .collect();
     for atom in lost {
         // The same number with another unit.
-        let other = invented.iter().position(|other| {
-            !is_truncated
-                && atom.value.is_some()
-                && atom.value == other.value
-                && has_unit(atom)
-                && has_unit(other)
-        });
+        let is_other =
+            |other: &&Atom| atom.value == other.value && has_unit(atom) && has_unit(other);
+        let is_measured = !is_truncated && atom.value.is_some();
+        let other = is_measured
+            .then(|| invented.iter().position(is_other))
+            .flatten();
         let changed = other.map(|place| invented.remove(place));
         if changed.is_none() && is_one(atom) {
             continue;

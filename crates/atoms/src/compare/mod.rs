@@ -10,13 +10,16 @@ mod verbatim;
 
 use std::collections::BTreeMap;
 
-use finding::is_strict;
 pub use finding::{Change, Finding, Share};
+use finding::{is_strict, is_word};
 
 use crate::atom::{Atom, Atoms, Kind, Language};
 
 /// The most atoms and sentences of a text that are compared one by one.
 const MOST: usize = 2_000;
+
+/// The most words of a text and of a clause that are compared one by one.
+const MOST_WORDS: [usize; 2] = [20_000, 1_000];
 
 /// The most pairs of operators of one kind.
 const MOST_PAIRS: usize = 250_000;
@@ -28,6 +31,7 @@ pub struct Comparison {
     totals: BTreeMap<Kind, usize>,
     critical_total: usize,
     is_truncated: bool,
+    language: Language,
 }
 
 /// Compares a decoded text with its original. A text has no finding against itself.
@@ -51,7 +55,13 @@ pub fn compare(original: &Atoms, decoded: &Atoms) -> Comparison {
         decoded.sentences,
     ];
     let is_wide = |kind: Kind| original.of(kind).count() * decoded.of(kind).count() > MOST_PAIRS;
+    let is_long = |atoms: &Atoms| {
+        let clauses = || atoms.clauses.iter().map(|clause| clause.words.len());
+        clauses().sum::<usize>() > MOST_WORDS[0] || clauses().any(|words| words > MOST_WORDS[1])
+    };
     let is_truncated = sizes.iter().any(|size| *size > MOST)
+        || is_long(original)
+        || is_long(decoded)
         || Kind::ALL
             .into_iter()
             .any(|kind| !kind.is_item() && is_wide(kind));
@@ -92,6 +102,11 @@ pub fn compare(original: &Atoms, decoded: &Atoms) -> Comparison {
         totals,
         critical_total,
         is_truncated,
+        language: if is_english {
+            Language::English
+        } else {
+            Language::Unsupported
+        },
     }
 }
 
@@ -112,14 +127,22 @@ impl Comparison {
         &self.findings
     }
 
-    /// The share of a kind that was kept; `None` if the original has none of it, or it could not be looked for.
+    /// The share of a kind that was kept; `None` if the original has none of it, or it could not be looked for. A word that changed
+    /// its place or gave way to its opposite counts in it.
     pub fn recall(&self, kind: Kind) -> Option<Share> {
-        let total = self.totals.get(&kind).copied().filter(|total| *total > 0)?;
+        let known = self.totals.get(&kind).copied().unwrap_or(0);
+        let words = self.gone(|finding| finding.kind == kind && is_word(finding));
         let gone = self.gone(|finding| finding.kind == kind);
-        Some(Share {
+        let total = known + words;
+        (total > 0).then(|| Share {
             kept: total.saturating_sub(gone),
             total,
         })
+    }
+
+    /// The differences that most likely change the meaning.
+    pub fn critical(&self) -> impl Iterator<Item = &Finding> + Clone {
+        self.findings.iter().filter(|finding| finding.critical)
     }
 
     /// The share of the critical commitments without a critical finding, 0 to 1; `None` if the original has none, or if
@@ -143,10 +166,15 @@ impl Comparison {
         invented.count()
     }
 
-    /// Whether a text was too long for its operators to be compared: more than 2,000 atoms or sentences, or more than 250,000
-    /// pairs of operators of one kind.
+    /// Whether a text was too long for its operators to be compared: more than 2,000 atoms or sentences, 20,000 words, 1,000 words
+    /// without a comma or the end of a sentence, or 250,000 pairs of operators of one kind.
     pub fn is_truncated(&self) -> bool {
         self.is_truncated
+    }
+
+    /// Whether the lists fit both texts.
+    pub fn language(&self) -> Language {
+        self.language
     }
 
     fn gone(&self, check: impl Fn(&Finding) -> bool) -> usize {

@@ -1,10 +1,12 @@
 //! Negations: what is left of them after the matching by clauses.
 
+use std::collections::HashSet;
+
 use super::Finding;
-use super::contrast::is_denial;
+use super::contrast::{denied, opposites_of};
 use super::open::{Open, Pair};
 use crate::atom::{Atoms, Clause, Kind};
-use crate::lists::{IMPLIED, OPPOSITE};
+use crate::lists::IMPLIED;
 
 /// Removes the negations that are said twice, that cancel each other, or that the other text says in other words.
 pub(super) fn excuse(open: &mut Pair<'_>) {
@@ -68,13 +70,18 @@ fn cancel(open: &mut Open<'_>, other: &Atoms) {
 /// Whether a sentence says a negation of the same thing a second time.
 fn is_repeated(atoms: &Atoms, place: usize) -> bool {
     let clause = atoms.clause_of(place);
-    let mut earlier = atoms
+    let earlier = atoms
         .of(Kind::Negation)
         .take_while(|(other, _)| *other < place);
-    earlier.any(|(other, _)| {
-        let other = atoms.clause_of(other);
+    let mut earlier: Vec<_> = earlier.map(|(_, atom)| atom.clause).collect();
+    earlier.dedup();
+    earlier.into_iter().any(|other| {
+        let other = &atoms.clauses[other];
+        if std::ptr::eq(clause, other) {
+            return false;
+        }
         let shared = clause.stems.intersection(&other.stems).count();
-        !std::ptr::eq(clause, other) && shared * 10 >= clause.stems.len() * 6 && shared > 1
+        shared * 10 >= clause.stems.len() * 6 && shared > 1
     })
 }
 
@@ -82,25 +89,25 @@ fn is_repeated(atoms: &Atoms, place: usize) -> bool {
 fn is_implied(atoms: &Atoms, place: usize, other: &Atoms) -> bool {
     let stems = &atoms.clause_of(place).stems;
     let sentence = atoms.clause_of(place).sentence;
+    let own: HashSet<_> = atoms.sentence(sentence).collect();
     let denies = |word: &str| {
         word.ends_with("less") && word.len() > 6
             || IMPLIED.contains(word)
-            || atoms
-                .sentence(sentence)
-                .any(|it| is_denial(word, it) || OPPOSITE.contains(&(word, it)))
+            || denied(word)
+                .chain(opposites_of(word))
+                .any(|it| own.contains(it))
     };
+    // `No hatch is left unsecured`
+    let new = own.iter().filter(|word| !other.words.contains(**word));
+    let new = new.flat_map(|word| denied(word));
+    let said: Vec<_> = new.filter(|word| other.words.contains(*word)).collect();
     let mut near = other
         .clauses
         .iter()
         .filter(|clause| !clause.stems.is_disjoint(stems));
     near.any(|clause| {
         let mut words = clause.words.iter();
-        // `No hatch is left unsecured`
-        let mut own = atoms
-            .sentence(sentence)
-            .filter(|word| !other.words.contains(*word));
-        words.any(|word| !atoms.words.contains(word) && denies(word))
-            || own.any(|word| clause.words.iter().any(|it| is_denial(word, it)))
+        words.any(|word| !atoms.words.contains(word) && denies(word) || said.contains(&&**word))
     })
 }
 

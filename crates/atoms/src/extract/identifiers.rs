@@ -73,7 +73,13 @@ pub(super) fn find(plain: &str) -> Vec<Found> {
                 continue;
             }
             is_taken[span.clone()].fill(true);
-            found.push(Found::new(Kind::Identifier, span.clone(), canonical));
+            // The end of a line is white space as any other.
+            let canonical: Vec<_> = canonical.split_whitespace().collect();
+            found.push(Found::new(
+                Kind::Identifier,
+                span.clone(),
+                canonical.join(" "),
+            ));
         }
     }
     found

@@ -307,3 +307,29 @@ fn operators_of_very_long_texts_are_not_compared() {
     assert_eq!(comparison.recall(Kind::Negation), None);
     assert_eq!(comparison.critical_recall(), None);
 }
+
+#[test]
+fn a_line_that_ends_within_an_identifier_changes_nothing() {
+    finds("Flight LH\n441 leaves.", "Flight LH 441 leaves.", &[]);
+    finds("Press Ctrl +\nP now.", "Press Ctrl + P now.", &[]);
+}
+
+#[test]
+fn words_that_gave_way_count_in_their_kind_and_the_operators_near_them_are_kept() {
+    let share = |original: &str, decoded: &str, kind| {
+        let comparison = compare(&english(original), &english(decoded));
+        comparison
+            .recall(kind)
+            .map(|share| (share.kept, share.total))
+    };
+    let sued = "The bank sued the tenant after the flood.";
+    let turned = "The tenant sued the bank after the flood.";
+    assert_eq!(share(sued, sued, Kind::Order), Some((1, 1)));
+    assert_eq!(share(sued, turned, Kind::Order), Some((1, 2)));
+    let (left, right) = (
+        "Turn the left handle slowly.",
+        "Turn the right handle slowly.",
+    );
+    assert_eq!(share(left, left, Kind::Contrast), None);
+    assert_eq!(share(left, right, Kind::Contrast), Some((0, 1)));
+}

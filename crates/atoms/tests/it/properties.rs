@@ -110,4 +110,32 @@ fn long_texts_without_white_space_are_read_once() {
         &english(&clause(5_000).concat()),
     );
     assert!(comparison.is_truncated());
+    // Sentences without an end, whose words would be compared each with each.
+    let words = |stem: &str, link: &str| {
+        let words = (0..21_000).map(|word| match word % 5 {
+            0 => link.to_owned(),
+            _ => format!(" {stem}{word}a"),
+        });
+        words.collect::<String>()
+    };
+    for (old, new) in [
+        (
+            format!("not open {}", words("w", " the")),
+            format!("open {}", words("v", " the")),
+        ),
+        (
+            format!("alpha {} beta", " and x".repeat(5_000)),
+            format!("beta {} alpha", " and x".repeat(5_000)),
+        ),
+        (words("w", " 7"), words("v", " the")),
+    ] {
+        assert!(compare(&english(&old), &english(&new)).is_truncated());
+    }
+    let numbers = |start: u32| {
+        (start..start + 4_000)
+            .map(|number| format!("{number} mm. "))
+            .collect::<Vec<_>>()
+            .concat()
+    };
+    assert!(compare(&english(&numbers(1_000_000)), &english(&numbers(2_000_000))).is_truncated());
 }
