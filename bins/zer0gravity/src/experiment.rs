@@ -103,7 +103,7 @@ pub fn conclude(
     if let Some(result) = results.iter().find(|result| is_stopped(result)) {
         session.warn(&stopped(result, stop));
     }
-    let checked = checks.min_total.is_some() || checks.fail_on_flag;
+    let checked = checks.flag().is_some();
     if checked && results.iter().any(|result| result.offline) {
         session.warn("the checks used offline results");
     }

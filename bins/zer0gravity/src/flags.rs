@@ -8,6 +8,7 @@ use bin_support::model::ModelFlags;
 use clap::builder::RangedU64ValueParser;
 use zer0gravity_engine::ExperimentResult;
 use zer0gravity_engine::prompts::{MAX_OUTPUT_TOKENS, PromptProfile};
+use zer0gravity_engine::result::AtomMetrics;
 
 /// A number of repetitions, 1 to 1000.
 fn repeats() -> RangedU64ValueParser<u32> {
@@ -178,11 +179,18 @@ impl Repeats {
 
 /// Reads points from 0 to 100.
 pub fn points(text: &str) -> Result<f64, String> {
-    let points = text
-        .parse()
-        .ok()
-        .filter(|points| (0.0..=100.0).contains(points));
-    points.ok_or_else(|| "points are 0 to 100".to_owned())
+    within(text, 100.0).ok_or_else(|| "points are 0 to 100".to_owned())
+}
+
+/// Reads a share from 0 to 1.
+fn share(text: &str) -> Result<f64, String> {
+    within(text, 1.0).ok_or_else(|| "a share is 0 to 1".to_owned())
+}
+
+/// Reads a number from 0 to `most`.
+fn within(text: &str, most: f64) -> Option<f64> {
+    let number = text.parse().ok();
+    number.filter(|number| (0.0..=most).contains(number))
 }
 
 /// The checks of the results.
@@ -194,6 +202,12 @@ pub struct Checks {
     /// Exit with code 4 if a result has a flag.
     #[arg(long)]
     pub fail_on_flag: bool,
+    /// Exit with code 4 if a decoded text keeps less than this share of critical commitments, 0 to 1.
+    #[arg(long, value_name = "X", value_parser = share, allow_negative_numbers = true, hide_short_help = true)]
+    pub min_critical_recall: Option<f64>,
+    /// Exit with code 4 if a decoded text has more than N commitments that the original lacks.
+    #[arg(long, value_name = "N", hide_short_help = true)]
+    pub max_invented: Option<usize>,
 }
 
 impl Checks {
@@ -202,6 +216,8 @@ impl Checks {
         let flags = [
             (self.min_total.is_some(), "--min-total"),
             (self.fail_on_flag, "--fail-on-flag"),
+            (self.min_critical_recall.is_some(), "--min-critical-recall"),
+            (self.max_invented.is_some(), "--max-invented"),
         ];
         flags
             .into_iter()
@@ -212,7 +228,12 @@ impl Checks {
     pub fn failed(&self, results: &[ExperimentResult]) -> Vec<String> {
         let flagged = self.fail_on_flag.then(|| flagged(results)).flatten();
         let low = self.min_total.and_then(|least| below(results, least));
-        flagged.into_iter().chain(low).collect()
+        let least = self.min_critical_recall;
+        let lost = least.and_then(|least| lost(results, least));
+        let most = self.max_invented;
+        let invented = most.and_then(|most| invented(results, most));
+        let all = [flagged, low, lost, invented];
+        all.into_iter().flatten().collect()
     }
 }
 
@@ -236,6 +257,70 @@ fn below(results: &[ExperimentResult], least: f64) -> Option<String> {
         mean.to_string()
     };
     (mean < least).then(|| format!("mean total {shown} is below --min-total {least}"))
+}
+
+/// Recall has four decimals in results.
+const HALF_A_DIGIT: f64 = 0.000_05;
+
+/// Names the first result that keeps less than `least` of the critical commitments, or whose text cannot tell.
+fn lost(results: &[ExperimentResult], least: f64) -> Option<String> {
+    let fault = |atoms: &AtomMetrics| match atoms.critical_recall {
+        Some(recall) if recall + HALF_A_DIGIT < least => {
+            Some(format!("keeps {recall} of the critical commitments"))
+        }
+        None if atoms.truncated => Some(TOO_LONG.to_owned()),
+        None if atoms.language != "english" => {
+            Some("cannot be checked: it is not English".to_owned())
+        }
+        _ => None,
+    };
+    let said = first(results, fault)?;
+    Some(format!("--min-critical-recall {least}: {said}"))
+}
+
+/// Names the first result with more than `most` commitments that the original lacks, or whose text cannot tell.
+fn invented(results: &[ExperimentResult], most: usize) -> Option<String> {
+    let fault = |atoms: &AtomMetrics| match atoms.invented {
+        invented if invented > most => Some(format!(
+            "has commitments that the original lacks: {invented}"
+        )),
+        _ => atoms.truncated.then(|| TOO_LONG.to_owned()),
+    };
+    let said = first(results, fault)?;
+    Some(format!("--max-invented {most}: {said}"))
+}
+
+const TOO_LONG: &str = "cannot be checked: a text is too long to compare commitments one by one";
+
+/// Names the first result whose commitments have a fault, with the fault.
+fn first(
+    results: &[ExperimentResult],
+    fault: impl Fn(&AtomMetrics) -> Option<String>,
+) -> Option<String> {
+    let decoded = results
+        .iter()
+        .filter(|result| result.decoded_text.is_some());
+    let mut faults = decoded.filter_map(|result| {
+        let atoms = result
+            .metrics
+            .as_ref()
+            .and_then(|metrics| metrics.atoms.as_deref());
+        let said = match atoms {
+            Some(atoms) => fault(atoms)?,
+            None => "cannot be checked: an earlier version wrote the result".to_owned(),
+        };
+        Some(format!("{} {said}", named(result)))
+    });
+    faults.next()
+}
+
+/// The encoding system and the text of a result, with its repeat if there are several.
+fn named(result: &ExperimentResult) -> String {
+    let (encoding, case) = (&result.encoding_id, &result.test_case_id);
+    match (result.trial, result.decode) {
+        (1, 1) => format!("{encoding}/{case}"),
+        (trial, decode) => format!("{encoding}/{case}, trial {trial}, decode {decode},"),
+    }
 }
 
 /// Writes each flag with its cases, if a result has one.

@@ -28,6 +28,7 @@ use bin_support::{DefaultPath, Exit, Failure, Program, Session, runs};
 use clap::ArgMatches;
 use zer0gravity_engine::rules::SYNTAX;
 
+use commands::atoms::{self, AtomsArgs};
 use commands::compare::{self, CompareArgs};
 use commands::demo;
 use commands::estimate::{self, EstimateArgs};
@@ -101,6 +102,11 @@ enum Command {
     /// A finding is `FILE:LINE: CODE message`. Exit code 4 if one is an error, or is named by --deny.
     #[command(after_help = lint::EXAMPLES)]
     Lint(LintArgs),
+    /// Show what a text commits to, or what another text lost
+    ///
+    /// Commitments are identifiers, dates, numbers, names, and words that deny, oblige, condition, order, quantify or compare.
+    #[command(after_help = atoms::EXAMPLES)]
+    Atoms(AtomsArgs),
     /// Show the syntax of rules that run offline
     #[command(long_about = SYNTAX, after_help = rules::EXAMPLES)]
     Rules(RulesArgs),
@@ -140,6 +146,7 @@ fn execute(cli: &Cli, session: &mut Session) -> Result<Exit, Failure> {
         Command::Rescore(args) => rescore::execute(args, session),
         Command::Score(args) => score::execute(args, session),
         Command::Lint(args) => lint::execute(args, session),
+        Command::Atoms(args) => atoms::execute(args, session),
         Command::Rules(args) => rules::execute(args, session),
         Command::Levels(args) => levels::execute(args, session),
         Command::Report(args) => report::execute(args, session),

@@ -62,6 +62,16 @@ pub fn rules(path: &Path) -> Result<String, Error> {
     })
 }
 
+/// The text of a file, as a run takes it.
+pub fn text(path: &Path) -> Result<String, Error> {
+    let mut parsed = parse_cases(&read(path)?, CaseFormat::Text, &name(path));
+    match (parsed.cases.pop(), parsed.errors.pop()) {
+        (Some(case), _) => Ok(case.text.to_string()),
+        (None, Some(error)) => Err(error.into()),
+        (None, None) => Err(Error::NoTexts),
+    }
+}
+
 /// The texts that the flags name. `rules` are the files of `--encoding`, which may have taken texts.
 pub fn texts(
     flags: &Texts,

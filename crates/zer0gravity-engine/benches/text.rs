@@ -7,9 +7,10 @@ use std::fmt::Write as _;
 use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use zer0gravity_engine::metrics::{chrf_pp, literal_recall, rouge_l};
-use zer0gravity_engine::rules::codec::{Lexicon, RuleCodec};
+use zer0gravity_engine::metrics::{chrf_pp, compare_atoms, rouge_l};
+use zer0gravity_engine::rules::codec::RuleCodec;
 use zer0gravity_engine::rules::lint::lint;
+use zer0gravity_engine::text::Lexicon;
 use zer0gravity_engine::{DEFAULT_RULES, Tokenizers};
 
 /// Words of a small linear congruence, the same as in `metrics.py`; the second text has every seventh word replaced.
@@ -46,8 +47,8 @@ fn metrics(criterion: &mut Criterion) {
     group.bench_function("rouge_l", |bencher| {
         bencher.iter(|| rouge_l(black_box(&reference), black_box(&hypothesis)));
     });
-    group.bench_function("literal_recall", |bencher| {
-        bencher.iter(|| literal_recall(black_box(&reference), black_box(&hypothesis)));
+    group.bench_function("atoms", |bencher| {
+        bencher.iter(|| compare_atoms(black_box(&reference), black_box(&hypothesis)));
     });
     group.finish();
 }

@@ -27,6 +27,7 @@ const PICTURE: &[(&str, &[&str])] = &[
     (
         "zer0gravity-engine",
         &[
+            "atoms",
             "durable",
             "llm-client",
             "llm-types",

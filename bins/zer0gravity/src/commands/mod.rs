@@ -1,5 +1,6 @@
 //! The commands, one file each with its flags.
 
+pub mod atoms;
 pub mod compare;
 pub mod demo;
 pub mod estimate;

@@ -93,6 +93,56 @@ fn a_check_that_does_not_hold_is_named_last() {
     );
 }
 
+#[test]
+fn n5_lost_and_invented_commitments_are_4_and_change_no_score() {
+    let place = Place::new();
+    let pair = |id: &str, decoded: &str| {
+        json!({
+            "id": id, "text": "Do not open valve V-12. Ask Ann.", "encodedText": "x", "decodedText": decoded,
+            "originalTokens": 10, "encodedTokens": 5, "semanticScore": 38, "implementabilityScore": 5,
+        })
+        .to_string()
+    };
+    let kept = pair("kept", "Do not open the valve V-12. Ask Ann.");
+    let wrong = pair("wrong", "Open valve V-12. Ask Bob.");
+    place.file("pairs.jsonl", format!("{kept}\n{wrong}\n"));
+    place.file("kept.jsonl", kept);
+    let scored = |file: &str, checks: &str, code: i32| {
+        let ran = place.alone(&words(&format!("score {file} {checks}")));
+        ran.exits(code)
+    };
+    let plain = scored("pairs.jsonl", "", 0).results();
+    assert_eq!(plain[0]["total"], plain[1]["total"]);
+    for (check, said) in [
+        (
+            "--min-critical-recall 0.9",
+            "/wrong keeps 0.3333 of the critical commitments",
+        ),
+        (
+            "--max-invented 0",
+            "/wrong has commitments that the original lacks: 1",
+        ),
+    ] {
+        scored("kept.jsonl", check, 0);
+        let ran = scored("pairs.jsonl", check, 4);
+        let last = ran.stderr.lines().last().unwrap_or_default();
+        assert!(last.ends_with(said), "{last}");
+        assert_eq!(column(&ran.results(), "/total"), column(&plain, "/total"));
+    }
+    scored(
+        "pairs.jsonl",
+        "--min-critical-recall 0.3 --max-invented 1",
+        0,
+    );
+    for wrong in [
+        "--min-critical-recall 1.5",
+        "--min-critical-recall x",
+        "--max-invented -1",
+    ] {
+        scored("kept.jsonl", wrong, 2);
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn ctrl_c_is_130_and_what_is_finished_is_written() {

@@ -402,7 +402,7 @@ fn a_demo_is_eight_lines_and_a_page() {
     );
     assert!(
         ran.stdout
-            .contains("\noffline: 56.2 of 100 on 4 texts (scripted, no model)\n"),
+            .contains("\noffline: 49.2 of 100 on 4 texts (scripted, no model)\n"),
         "{}",
         ran.stdout
     );
@@ -414,7 +414,7 @@ fn a_demo_is_eight_lines_and_a_page() {
     let again = place.alone(&words("demo --dir e --json")).exits(0);
     assert_eq!(
         again.json()["line"],
-        "offline: 56.2 of 100 on 4 texts (scripted, no model)"
+        "offline: 49.2 of 100 on 4 texts (scripted, no model)"
     );
     place.alone(&["demo"]).exits(0);
     run_of(&place, "-demo");

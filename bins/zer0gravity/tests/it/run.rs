@@ -32,8 +32,9 @@ const KEYS: &str = "testCaseId error originalText encodedText decodedText encodi
     metadata.promptSha256.implementabilityJudge metadata.rulesSha256 metadata.engineVersion metadata.randomness \
     metadata.randomness.algorithm metadata.randomness.seed offline outcome outcome.status outcome.stage outcome.kind \
     outcome.detail stages stages.stage stages.status stages.stopReason stages.attempts stages.elapsedMs stages.usage \
-    stages.usage.input stages.usage.output metrics metrics.chrfPp metrics.rougeL metrics.literalRecall \
-    metrics.lengthRatio flags flags.id flags.severity flags.evidence procedural procedural.status procedural.answer \
+    stages.usage.input stages.usage.output metrics metrics.chrfPp metrics.rougeL metrics.atoms \
+    metrics.atoms.criticalRecall metrics.atoms.invented metrics.atoms.byKind metrics.atoms.findings \
+    metrics.atoms.language metrics.atoms.listsSha256 metrics.lengthRatio flags flags.id flags.severity flags.evidence procedural procedural.status procedural.answer \
     procedural.expected cost level trial decode encodingId schema_version";
 
 /// Keys that only some results have.

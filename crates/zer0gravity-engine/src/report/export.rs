@@ -32,7 +32,8 @@ pub const CSV_COLUMNS: &[&str] = &[
     "compressionPercent",
     "chrfPp",
     "rougeL",
-    "literalRecall",
+    "criticalRecall",
+    "invented",
     "lengthRatio",
     "flags",
     "procedural",
@@ -97,7 +98,8 @@ pub fn export_json(report: &RunReport) -> String {
 
 fn row(result: &ExperimentResult) -> [String; CSV_COLUMNS.len()] {
     let (metadata, outcome) = (&result.metadata, &result.outcome);
-    let (scores, metrics) = (result.scores, result.metrics);
+    let (scores, metrics) = (result.scores, result.metrics.as_ref());
+    let atoms = metrics.and_then(|metrics| metrics.atoms.as_deref());
     let flags: Vec<String> = result.flags.iter().map(|flag| word(&flag.id)).collect();
     [
         text(&result.encoding_id),
@@ -122,7 +124,8 @@ fn row(result: &ExperimentResult) -> [String; CSV_COLUMNS.len()] {
         decimal(result.details.compression_percent),
         decimal(metrics.map(|metrics| metrics.chrf_pp)),
         decimal(metrics.map(|metrics| metrics.rouge_l)),
-        decimal(metrics.and_then(|metrics| metrics.literal_recall)),
+        decimal(atoms.and_then(|atoms| atoms.critical_recall)),
+        number(atoms.map(|atoms| atoms.invented)),
         decimal(metrics.map(|metrics| metrics.length_ratio)),
         text(&flags.join(" ")),
         text(&word(&result.procedural.status)),

@@ -90,7 +90,10 @@ pub(super) fn compression(result: &ExperimentResult) -> Option<f64> {
 
 /// chrF++, 0 to 100.
 pub(super) fn chrf(result: &ExperimentResult) -> Option<f64> {
-    scored(result, result.metrics.map(|metrics| metrics.chrf_pp))
+    scored(
+        result,
+        result.metrics.as_ref().map(|metrics| metrics.chrf_pp),
+    )
 }
 
 /// Whether a result has its points, with rules or without.

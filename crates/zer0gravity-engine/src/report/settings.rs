@@ -77,9 +77,16 @@ pub(super) fn judges(old: &[ExperimentResult], new: &[ExperimentResult]) -> Opti
             "{} {}",
             hashes.semantic_judge, hashes.implementability_judge
         );
-        // Offline no model reads a prompt.
-        let prompts = if result.offline { "offline" } else { &prompts };
-        format!("{} {prompts}", panel(&result.metadata))
+        // Offline no model reads a prompt, but a program of some version.
+        if result.offline {
+            format!(
+                "{} {:?}",
+                panel(&result.metadata),
+                result.details.lexical_judge_version
+            )
+        } else {
+            format!("{} {prompts}", panel(&result.metadata))
+        }
     };
     if old.is_empty() || new.is_empty() || values(old, identity) == values(new, identity) {
         return None;
@@ -102,7 +109,15 @@ pub(super) fn judges(old: &[ExperimentResult], new: &[ExperimentResult]) -> Opti
                 .chars()
                 .take(8)
                 .collect();
-            format!("{} with prompt {hash}", panel(&result.metadata))
+            match result
+                .details
+                .lexical_judge_version
+                .filter(|_| result.offline)
+            {
+                Some(version) => format!("{} version {version}", panel(&result.metadata)),
+                None if result.offline => format!("{} version 1", panel(&result.metadata)),
+                None => format!("{} with prompt {hash}", panel(&result.metadata)),
+            }
         };
         shown = [old, new].map(|results| listed(&values(results, hash)));
     }

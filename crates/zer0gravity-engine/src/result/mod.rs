@@ -1,9 +1,11 @@
 //! The result of an experiment, with the fields and the order of the JSON file.
 
+mod atom_metrics;
 pub(crate) mod experiment;
 mod parts;
 pub(crate) mod shared;
 
+pub use atom_metrics::{AtomFinding, AtomMetrics, AtomText, KindMetrics};
 pub use parts::{
     Details, JudgeRecord, JudgeSample, Metadata, Metrics, Models, PartialTotal, PreviousScores,
     Procedural, ProceduralStatus, PromptHashes, Randomness, ResultScores, SCHEMA_VERSION,

@@ -1,10 +1,12 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use atoms::Comparison;
 use jiff::Timestamp;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Deserializer, Serialize};
 
+use super::AtomMetrics;
 use crate::judge::JudgeStatus;
 use crate::judge::score::{MAX_LEARNABILITY, MAX_SEMANTIC, MAX_TOKEN_EFFICIENCY, Scores};
 use crate::prompts::PromptProfile;
@@ -138,6 +140,9 @@ pub struct Details {
     /// Every reply of the judge of the rules.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub implementability_judge: Option<JudgeRecord>,
+    /// The version of the lexical judge; only if it gave the points for the meaning.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lexical_judge_version: Option<u32>,
     /// 15 times the share of decoders within 2 points of the best, of two and more; else null.
     pub learnability_measured: Option<u8>,
 }
@@ -330,7 +335,7 @@ impl Randomness {
 }
 
 /// The similarity of the decoded text to the original, letter by letter. Four decimals.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Metrics {
@@ -340,8 +345,11 @@ pub struct Metrics {
     /// ROUGE-L F1, 0 to 1.
     #[serde(with = "crate::judge::number::plain")]
     pub rouge_l: f64,
-    /// The kept share of numbers, names, negations and quoted code; `None` if the text has no such literal.
-    #[serde(with = "crate::judge::number::plain_option")]
+    /// The commitments that the decoded text kept; `None` in results of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub atoms: Option<Box<AtomMetrics>>,
+    /// The kept share of literals, 0 to 1; in results of earlier versions only.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub literal_recall: Option<f64>,
     /// Characters of the decoded text for one of the original.
     #[serde(with = "crate::judge::number::plain")]
@@ -351,12 +359,22 @@ pub struct Metrics {
 impl Metrics {
     /// Compares a decoded text with its original.
     pub fn of(original: &str, decoded: &str) -> Self {
+        Self::with(
+            original,
+            decoded,
+            &metrics::compare_atoms(original, decoded),
+        )
+    }
+
+    /// Compares a decoded text with its original, whose atoms are compared already.
+    pub(crate) fn with(original: &str, decoded: &str, atoms: &Comparison) -> Self {
         let rounded = |value: f64| crate::judge::number::rounded(value, 4);
         let length = |text: &str| text.chars().count() as f64;
         Self {
             chrf_pp: rounded(metrics::chrf_pp(original, decoded)),
             rouge_l: rounded(metrics::rouge_l(original, decoded)),
-            literal_recall: metrics::literal_recall(original, decoded).map(rounded),
+            atoms: Some(Box::new(AtomMetrics::in_result(atoms, original, decoded))),
+            literal_recall: None,
             length_ratio: rounded(length(decoded) / length(original).max(1.0)),
         }
     }

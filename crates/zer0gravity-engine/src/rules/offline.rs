@@ -8,9 +8,8 @@ use crate::model::{
     TokenCount,
 };
 use crate::prompts::Role;
-use crate::rules::codec::{
-    LexicalVerdict, Lexicon, RuleCodec, lexical_semantic, rule_implementability,
-};
+use crate::rules::codec::{LexicalVerdict, RuleCodec, lexical_semantic, rule_implementability};
+use crate::text::Lexicon;
 use crate::{FailureKind, ModelClient};
 use llm_types::StopReason;
 

@@ -4,6 +4,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use serde_json::json;
 
 use crate::model::{CountRequest, ModelLabel, ModelRequest};
+use crate::prompts::Role;
+use crate::rules::codec::LEXICAL_JUDGE_VERSION;
 use crate::text::hash;
 
 /// The version of what goes into a key.
@@ -17,7 +19,7 @@ impl CallKey {
     /// The key of a question to a role.
     pub fn of_message(request: &ModelRequest, label: &ModelLabel) -> Self {
         let prompt = &request.prompt;
-        Self::of(json!({
+        let mut identity = json!({
             "version": VERSION,
             "endpoint": "messages",
             "provider": label.provider,
@@ -28,7 +30,12 @@ impl CallKey {
             "max_tokens": prompt.max_tokens,
             "json_schema": prompt.json_schema,
             "repeat": request.repeat,
-        }))
+        });
+        // The program that judges offline is a part of what is asked, as a model is.
+        if label.offline && request.role == Role::SemanticJudge {
+            identity["lexical_judge"] = LEXICAL_JUDGE_VERSION.into();
+        }
+        Self::of(identity)
     }
 
     /// The key of a count.

@@ -174,9 +174,9 @@ fn z51_each_setter_of_a_flag_input_sets_its_field() {
         .encoded_tokens(1)
         .semantic(Some(30))
         .chrf_pp(50.0)
-        .literal_recall(Some(0.5));
+        .atoms(None);
     let expected = "FlagInput { rules: \"r\", encoder_prompt: \"p\", original: \"o\", encoding: \"e\", decoded: \"d\", \
         expected_output: Some(\"x\"), original_tokens: 2, encoded_tokens: 1, semantic: Some(30), chrf_pp: 50.0, \
-        literal_recall: Some(0.5) }";
+        atoms: None }";
     assert_eq!(format!("{input:?}"), expected);
 }

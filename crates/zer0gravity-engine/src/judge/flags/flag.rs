@@ -1,9 +1,10 @@
 //! The flags of a result, and the rules that raise them.
 
+use atoms::Comparison;
 use serde::{Deserialize, Serialize};
 
 use super::injection::{self, Original, Source};
-use super::{echo, executed, hidden, leak, talk, words};
+use super::{atom_loss, echo, executed, hidden, leak, talk, words};
 use crate::text::setters::setters;
 
 /// A finding about a result.
@@ -45,8 +46,9 @@ pub enum FlagId {
     PossibleRefusalText,
     /// A text has invisible characters.
     HiddenCharacters,
-    /// Numbers, names or negations are lost.
-    LiteralLoss,
+    /// A commitment of the text is lost, changed or invented.
+    #[serde(alias = "literal_loss")]
+    AtomLoss,
     /// The encoding is too short for the information of the decoded text.
     ImplausibleCompression,
 }
@@ -88,8 +90,8 @@ pub struct FlagInput<'a> {
     pub semantic: Option<u8>,
     /// The chrF++ of text and decoded text, 0 to 100.
     pub chrf_pp: f64,
-    /// The kept share of literals, 0 to 1; `None` if the text has no literals.
-    pub literal_recall: Option<f64>,
+    /// The commitments of the text that the decoded text lost, changed or invented.
+    pub atoms: Option<&'a Comparison>,
 }
 
 impl<'a> FlagInput<'a> {
@@ -106,7 +108,7 @@ impl<'a> FlagInput<'a> {
             encoded_tokens: 0,
             semantic: None,
             chrf_pp: 0.0,
-            literal_recall: None,
+            atoms: None,
         }
     }
 
@@ -121,7 +123,7 @@ impl<'a> FlagInput<'a> {
         encoded_tokens: i64,
         semantic: Option<u8>,
         chrf_pp: f64,
-        literal_recall: Option<f64>,
+        atoms: Option<&'a Comparison>,
     }
 }
 
@@ -139,7 +141,7 @@ impl FlagId {
         Self::JudgeInjection,
         Self::PossibleRefusalText,
         Self::HiddenCharacters,
-        Self::LiteralLoss,
+        Self::AtomLoss,
         Self::ImplausibleCompression,
     ];
 
@@ -157,7 +159,7 @@ impl FlagId {
             Self::JudgeInjection => "judge_injection",
             Self::PossibleRefusalText => "possible_refusal_text",
             Self::HiddenCharacters => "hidden_characters",
-            Self::LiteralLoss => "literal_loss",
+            Self::AtomLoss => "atom_loss",
             Self::ImplausibleCompression => "implausible_compression",
         }
     }
@@ -239,10 +241,7 @@ impl FlagId {
                         Some(format!("{name}: U+{:04X}", u32::from(char)))
                     })
             }
-            Self::LiteralLoss => input
-                .literal_recall
-                .filter(|recall| *recall < 0.5)
-                .map(|recall| format!("literal recall {recall:.2}")),
+            Self::AtomLoss => atom_loss::atom_loss(input.atoms?, original, decoded),
             Self::ImplausibleCompression => implausible(input),
         }
     }
@@ -302,7 +301,15 @@ fn disagreement(input: &FlagInput<'_>) -> Option<String> {
     let chrf = input.chrf_pp;
     let lenient =
         semantic >= 30 && chrf < 30.0 && words::words(input.original).nth(WORDS - 1).is_some();
-    let strict =
-        semantic <= 10 && chrf >= 45.0 && input.literal_recall.is_some_and(|recall| recall >= 0.8);
-    (lenient || strict).then(|| format!("{semantic} of 40 points, chrF++ {chrf:.1}"))
+    let recall = input.atoms.and_then(Comparison::critical_recall);
+    let strict = semantic <= 10 && chrf >= 45.0 && recall.is_some_and(|recall| recall >= 0.8);
+    let lost = input.atoms.map_or(0, |atoms| atoms.critical().count());
+    let blind = semantic >= 36 && lost > 0;
+    let findings = if blind {
+        format!(", critical findings: {lost}")
+    } else {
+        String::new()
+    };
+    (lenient || strict || blind)
+        .then(|| format!("{semantic} of 40 points, chrF++ {chrf:.1}{findings}"))
 }

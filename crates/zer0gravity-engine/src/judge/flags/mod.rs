@@ -3,6 +3,7 @@
 //! Texts are compared as sequences of case-folded words. Words of the original never raise a flag on its encoding. The time of
 //! every check is proportional to the length of the texts.
 
+mod atom_loss;
 mod echo;
 mod executed;
 mod flag;

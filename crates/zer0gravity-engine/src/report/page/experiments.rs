@@ -11,7 +11,7 @@ use crate::ExperimentResult;
 use crate::judge::flags::Severity;
 use crate::report::grouped::total;
 use crate::report::{CaseStatistics, RunReport};
-use crate::result::{JudgeRecord, ProceduralStatus};
+use crate::result::{AtomFinding, AtomMetrics, AtomText, JudgeRecord, ProceduralStatus};
 
 /// The experiments that are shown in full: where there are too many, first those that need a look, then one of each text
 /// and encoding, then the rest.
@@ -173,12 +173,31 @@ fn experiment(result: &ExperimentResult, index: usize) -> Section {
         Some(decoded) if **decoded == *result.original_text => {
             section.text("The decoded text equals the original.")
         }
-        Some(decoded) => section.diff(
-            TextDiff::words("Original and decoded text", &*result.original_text, decoded)
-                .named("the original", "the decoded text"),
-        ),
+        Some(decoded) => {
+            let title = "Original and decoded text";
+            let diff = TextDiff::words(title, &*result.original_text, decoded)
+                .named("the original", "the decoded text");
+            section.diff(underlined(diff, result))
+        }
         None => section,
     }
+}
+
+/// Underlines the commitments that differ.
+fn underlined(diff: TextDiff, result: &ExperimentResult) -> TextDiff {
+    let atoms = result.metrics.as_ref().and_then(|it| it.atoms.as_ref());
+    let Some(atoms) = atoms.filter(|atoms| !atoms.findings.is_empty()) else {
+        return diff;
+    };
+    let spans = |side: fn(&AtomFinding) -> &Option<AtomText>| {
+        let texts = atoms
+            .findings
+            .iter()
+            .filter_map(|finding| side(finding).as_ref());
+        texts.map(|text| text.span[0]..text.span[1]).collect()
+    };
+    let (old, new) = (spans(|it| &it.original), spans(|it| &it.decoded));
+    diff.marked("a commitment that differs", old, new)
 }
 
 fn facts(result: &ExperimentResult) -> Vec<(&'static str, Cell)> {
@@ -209,11 +228,11 @@ fn facts(result: &ExperimentResult) -> Vec<(&'static str, Cell)> {
         let saved = number(result.details.compression_percent, 1);
         facts.push(("Compression, %", saved));
     }
-    if let Some(metrics) = result.metrics {
+    if let Some(metrics) = &result.metrics {
         facts.push(("chrF++ (letters)", Cell::number(metrics.chrf_pp, 1)));
         facts.push(("ROUGE-L (words)", Cell::number(metrics.rouge_l, 2)));
-        if let Some(recall) = metrics.literal_recall {
-            facts.push(("Literal recall", Cell::number(recall, 2)));
+        if let Some(atoms) = &metrics.atoms {
+            facts.push(("Commitments", Cell::text(commitments(atoms))));
         }
     }
     let (procedural, tone) = match result.procedural.status {
@@ -241,6 +260,33 @@ fn facts(result: &ExperimentResult) -> Vec<(&'static str, Cell)> {
         facts.push(("Judge's reasoning", Cell::text(words)));
     }
     facts
+}
+
+/// The kept share of commitments, and each difference.
+fn commitments(atoms: &AtomMetrics) -> String {
+    let recall = match atoms.critical_recall {
+        Some(recall) => format!("{:.1} % of the critical ones kept", 100.0 * recall),
+        None if atoms.truncated => "not compared one by one: a text is too long".to_owned(),
+        None => "none that are critical".to_owned(),
+    };
+    let language = (atoms.language == "unsupported")
+        .then(|| "not English: only identifiers, numbers and dates in digits".to_owned());
+    let findings = atoms.findings.iter().map(|finding| {
+        let texts = [&finding.original, &finding.decoded].into_iter().flatten();
+        let texts: Vec<_> = texts.map(|it| it.text.as_str()).collect();
+        let noted = if finding.critical { "" } else { " (noted)" };
+        format!(
+            "{} {}: {}{noted}",
+            finding.kind,
+            finding.change,
+            texts.join(" → ")
+        )
+    });
+    let all: Vec<_> = std::iter::once(recall)
+        .chain(language)
+        .chain(findings)
+        .collect();
+    all.join("; ")
 }
 
 /// The reason of a judge, as text.

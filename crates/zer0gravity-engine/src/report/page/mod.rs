@@ -1,5 +1,6 @@
 //! The report as a page: the result first, then the evidence, then every text.
 
+mod commitments;
 mod cost;
 mod experiments;
 mod head;
@@ -55,6 +56,7 @@ pub fn page(report: &RunReport) -> Page {
         results::by_length(report),
         limits::section(report, notices),
         signals::flags(report, &told),
+        commitments::section(report, &told),
         signals::outcomes(report, &told),
         signals::judges(report),
         experiments::texts(report, &told),

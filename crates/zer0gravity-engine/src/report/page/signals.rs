@@ -96,7 +96,7 @@ fn meaning(id: FlagId) -> &'static str {
         FlagId::JudgeInjection => "A text addresses the judge.",
         FlagId::PossibleRefusalText => "The decoded text looks like a refusal.",
         FlagId::HiddenCharacters => "The decoded text has invisible characters.",
-        FlagId::LiteralLoss => "Numbers, names or negations are lost.",
+        FlagId::AtomLoss => "A critical commitment is lost, changed or invented.",
         FlagId::ImplausibleCompression => {
             "The encoded text is too short to carry the text: the information came from elsewhere."
         }

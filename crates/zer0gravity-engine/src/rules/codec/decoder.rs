@@ -1,8 +1,8 @@
 //! The decoder of encoded texts, by the rules and a lexicon.
 
-use crate::rules::codec::Lexicon;
-use crate::rules::codec::lexicon::{folded, is_vowel, letters};
 use crate::rules::codec::rule_codec::{Decoded, RuleCodec};
+use crate::text::Lexicon;
+use crate::text::lexicon::{folded, is_vowel, letters};
 use crate::text::words::{SentenceStart, word_length};
 
 pub(super) struct Decoding<'a> {
@@ -141,7 +141,8 @@ impl<'a> Decoding<'a> {
 #[cfg(test)]
 mod tests {
     use crate::DEFAULT_RULES;
-    use crate::rules::codec::{Lexicon, RuleCodec};
+    use crate::rules::codec::RuleCodec;
+    use crate::text::Lexicon;
 
     fn decoded(encoded: &str) -> (String, usize) {
         let decoded = RuleCodec::parse(DEFAULT_RULES)

@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
-use crate::rules::codec::Lexicon;
-use crate::rules::codec::lexicon::{folded, is_vowel, letters};
 use crate::rules::codec::rule_codec::RuleCodec;
+use crate::text::Lexicon;
+use crate::text::lexicon::{folded, is_vowel, letters};
 use crate::text::words::{SentenceStart, is_apostrophe, word_length};
 
 /// A piece of an encoding.

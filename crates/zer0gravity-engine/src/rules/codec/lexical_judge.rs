@@ -1,9 +1,15 @@
 //! Judges without a model: text metrics for the meaning, and a check of each line for the rules.
 
 use crate::judge::score::{MAX_IMPLEMENTABILITY, MAX_SEMANTIC, points};
-use crate::metrics::{chrf_pp, literal_recall, rouge_l};
+use crate::metrics::{chrf_pp, compare_atoms, rouge_l};
 use crate::rules::codec::syntax::rules;
 use crate::rules::lint::ambiguous_lines;
+
+/// The version of [`lexical_semantic`]: 2 since it counts atoms.
+pub(crate) const LEXICAL_JUDGE_VERSION: u32 = 2;
+
+/// The most points of a text with a critical finding.
+const MOST_WITH_CRITICAL: u8 = 15;
 
 /// The points of a lexical judge, with its reason.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,7 +22,8 @@ pub struct LexicalVerdict {
 }
 
 /// Scores the similarity of `decoded` to `original`, 0 to 40. Texts that differ in white space only get 40 points. Otherwise the
-/// weights are 0.4 for chrF++, 0.4 for ROUGE-L and 0.2 for the kept literals; without literals 0.5 for each of the first two.
+/// weights are 0.35 for chrF++, 0.35 for ROUGE-L and 0.3 for the kept critical atoms; without such atoms 0.5 for each of the first two.
+/// A decoded text that lost, changed or invented a critical atom gets 15 points at most.
 ///
 /// ```
 /// use zer0gravity_engine::rules::codec::lexical_semantic;
@@ -34,17 +41,28 @@ pub fn lexical_semantic(original: &str, decoded: &str) -> LexicalVerdict {
     }
     let chrf = chrf_pp(original, decoded);
     let rouge = rouge_l(original, decoded);
-    let literals = literal_recall(original, decoded);
-    let share = match literals {
-        Some(recall) => 0.4 * chrf / 100.0 + 0.4 * rouge + 0.2 * recall,
+    let atoms = compare_atoms(original, decoded);
+    let recall = atoms.critical_recall();
+    let share = match recall {
+        Some(recall) => 0.35 * chrf / 100.0 + 0.35 * rouge + 0.3 * recall,
         None => 0.5 * chrf / 100.0 + 0.5 * rouge,
     };
-    let literals = literals.map_or("no literals".to_owned(), |recall| {
-        format!("literal recall {recall:.2}")
-    });
+    let critical = atoms.critical().count();
+    let most = if critical > 0 {
+        MOST_WITH_CRITICAL
+    } else {
+        MAX_SEMANTIC
+    };
+    let recall = match recall {
+        Some(recall) => format!("critical recall {recall:.2}"),
+        None if atoms.is_truncated() => "atoms not compared, too long a text".to_owned(),
+        None => "no critical atoms".to_owned(),
+    };
     LexicalVerdict {
-        score: points(f64::from(MAX_SEMANTIC) * share, MAX_SEMANTIC),
-        reasoning: format!("offline: chrF++ {chrf:.1}, ROUGE-L {rouge:.2}, {literals}"),
+        score: points(f64::from(MAX_SEMANTIC) * share, MAX_SEMANTIC).min(most),
+        reasoning: format!(
+            "offline: chrF++ {chrf:.1}, ROUGE-L {rouge:.2}, {recall}, critical findings {critical}"
+        ),
     }
 }
 
@@ -84,14 +102,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn literals_weigh_where_there_are_any() {
+    fn atoms_weigh_where_there_are_any() {
         let verdict = lexical_semantic("Take 3 apples, not 4.", "Take 3 pears, not 5.");
-        // 0.4 * 0.404911 + 0.4 * 0.6 + 0.2 * 2 / 3 = 0.535
-        assert_eq!(verdict.score, 21);
-        assert_eq!(
-            verdict.reasoning,
-            "offline: chrF++ 40.5, ROUGE-L 0.60, literal recall 0.67"
+        assert_eq!(verdict.score, 15);
+        assert!(
+            verdict
+                .reasoning
+                .starts_with("offline: chrF++ 40.5, ROUGE-L 0.60, critical recall "),
+            "{verdict:?}"
         );
+        // 40 * (0.35 * 0.6395 + 0.35 * 0.8571 + 0.3)
+        let kept = lexical_semantic("Take 3 apples, not 4.", "Take 3 pears, not 4.");
+        assert!(kept.score > 25, "{kept:?}");
         assert_eq!(lexical_semantic("a", "").score, 0);
         assert_eq!(lexical_semantic(" ", "").score, 40);
     }

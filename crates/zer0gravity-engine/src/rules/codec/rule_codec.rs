@@ -2,12 +2,12 @@
 
 use std::collections::HashSet;
 
-use crate::rules::codec::Lexicon;
 use crate::rules::codec::decoder::Decoding;
 use crate::rules::codec::encoder::EncodedBuilder;
 use crate::rules::codec::syntax::{Clause, Rule, is_default, rules};
 use crate::rules::codec::table::Table;
 use crate::rules::lint::LintFinding;
+use crate::text::Lexicon;
 
 /// An encoder and a decoder for rules in the written syntax ([`SYNTAX`](crate::rules::SYNTAX)).
 ///
@@ -137,7 +137,8 @@ impl RuleCodec {
     ///
     /// ```
     /// use zer0gravity_engine::DEFAULT_RULES;
-    /// use zer0gravity_engine::rules::codec::{Lexicon, RuleCodec};
+    /// use zer0gravity_engine::rules::codec::RuleCodec;
+    /// use zer0gravity_engine::text::Lexicon;
     /// let (codec, _) = RuleCodec::parse(DEFAULT_RULES);
     /// let decoded = codec.decode("θ qck brwn fox", Lexicon::english());
     /// assert_eq!((&*decoded.text, decoded.unresolved), ("The quick brown fox", 0));

@@ -5,8 +5,9 @@ use serde::{Deserialize, Serialize};
 use super::finding::{LintFinding, MappingCost, TokenCounts};
 use super::{cost, structure, wording};
 use crate::LocalCounter;
+use crate::rules::codec::not_understood;
 use crate::rules::codec::syntax::rules;
-use crate::rules::codec::{Lexicon, not_understood};
+use crate::text::Lexicon;
 
 /// The findings of [`lint`].
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]

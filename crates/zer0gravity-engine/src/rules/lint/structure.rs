@@ -4,8 +4,9 @@ use std::collections::{BTreeSet, HashMap, hash_map::Entry};
 
 use super::finding::{LintFinding, finding};
 use super::wording;
+use crate::rules::codec::clipped;
 use crate::rules::codec::syntax::{Clause, Mapping, Rule};
-use crate::rules::codec::{Lexicon, clipped};
+use crate::text::Lexicon;
 
 pub(super) fn findings(rules: &[Rule<'_>], lexicon: &Lexicon) -> Vec<LintFinding> {
     let mut all = repeated(rules);

@@ -4,6 +4,7 @@ use super::experiment::{EVERY, Ended, ExperimentRun, GIVEN};
 use super::score::JudgeSamples;
 use crate::judge::flags::{Flag, FlagInput, detect};
 use crate::judge::score::{TokenPair, compression_percent, compression_ratio, score_all};
+use crate::metrics::compare_atoms;
 use crate::metrics::cost::Cost;
 use crate::plan::Costs;
 use crate::prompts::{Nonce, PromptProfile, RoleInput, render};
@@ -11,8 +12,9 @@ use crate::result::{
     Details, Metadata, Metrics, PartialTotal, PromptHashes, Randomness, ResultScores,
     SCHEMA_VERSION, timestamp,
 };
-use crate::rules::codec::Lexicon;
+use crate::rules::codec::LEXICAL_JUDGE_VERSION;
 use crate::store::off_thread::off_thread;
+use crate::text::Lexicon;
 use crate::{ExperimentResult, Outcome, TokenCounter, TokenSource};
 
 impl ExperimentRun<'_> {
@@ -99,7 +101,8 @@ impl ExperimentRun<'_> {
         let (original, expected) = (case.text.clone(), case.expected_output.clone());
         let profile = self.item.config.prompt_profile;
         off_thread(move || {
-            let metrics = Metrics::of(&original, &decoded);
+            let atoms = compare_atoms(&original, &decoded);
+            let metrics = Metrics::with(&original, &decoded, &atoms);
             let (Some(encoded), Some((tokens, _))) = (encoded, tokens) else {
                 return (Some(metrics), Vec::new());
             };
@@ -119,7 +122,7 @@ impl ExperimentRun<'_> {
                 encoded_tokens: tokens.encoded,
                 semantic,
                 chrf_pp: metrics.chrf_pp,
-                literal_recall: metrics.literal_recall,
+                atoms: Some(&atoms),
             });
             (Some(metrics), flags)
         })
@@ -132,12 +135,17 @@ impl ExperimentRun<'_> {
                 .as_ref()
                 .map(|judgement| judgement.reasoning.clone().into())
         };
+        let given = (self.item.given).is_some_and(|sample| sample.semantic_score.is_some());
         Details {
             compression_percent: pair.map(compression_percent),
             semantic_reasoning: reasoning(&self.semantic),
             implementability_reasoning: reasoning(&self.implementability),
             semantic_judge: self.semantic_record.clone(),
             implementability_judge: self.implementability_record.clone(),
+            lexical_judge_version: (self.item.config.label.offline
+                && !given
+                && self.semantic.is_some())
+            .then_some(LEXICAL_JUDGE_VERSION),
             learnability_measured: None,
         }
     }

@@ -235,7 +235,7 @@ proptest! {
         let [rules, original, encoding, decoded, expected] = texts.as_slice() else {
             unreachable!()
         };
-        detect(&FlagInput::new(rules, original, encoding, decoded).encoder_prompt(rules).expected_output(Some(expected)).original_tokens(tokens.0).encoded_tokens(tokens.1).semantic(semantic).chrf_pp(50.0).literal_recall(Some(1.0)));
+        detect(&FlagInput::new(rules, original, encoding, decoded).encoder_prompt(rules).expected_output(Some(expected)).original_tokens(tokens.0).encoded_tokens(tokens.1).semantic(semantic).chrf_pp(50.0).atoms(Some(&zer0gravity_engine::metrics::compare_atoms(original, decoded))));
     }
 }
 

@@ -57,12 +57,12 @@ fn every_value_comes_back() {
         );
         assert_eq!(
             number("chrfPp"),
-            result.metrics.map(|metrics| metrics.chrf_pp)
+            result.metrics.as_ref().map(|metrics| metrics.chrf_pp)
         );
         assert_eq!(number("trial"), Some(f64::from(result.trial)));
         assert_eq!(cell(row, "tokenSource"), "api");
     }
-    assert_eq!(cell(&rows[2], "flags"), "literal_loss");
+    assert_eq!(cell(&rows[2], "flags"), "atom_loss");
     assert_eq!(cell(&rows[0], "total"), "75");
     assert_eq!(cell(&rows[11], "total"), "");
     assert_eq!(cell(&rows[11], "error"), "refused at decode: no reply");

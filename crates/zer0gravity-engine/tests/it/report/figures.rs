@@ -1,6 +1,7 @@
 //! The numbers of a report.
 
 use serde_json::{Value, json};
+use zer0gravity_engine::judge::flags::FlagId;
 use zer0gravity_engine::report::{ReportError, RunReport, Statistics, export_json};
 use zer0gravity_engine::{StageName, StageStatus};
 
@@ -93,6 +94,9 @@ fn z2_what_version_1_wrote_is_still_read() {
     value["schema_version"] = 1.into();
     for result in value["results"].as_array_mut().unwrap() {
         result["schema_version"] = 1.into();
+        result["metrics"] =
+            json!({"chrfPp": 71.25, "rougeL": 0.9, "literalRecall": 0.67, "lengthRatio": 1.0});
+        result["flags"] = json!([{"id": "literal_loss", "severity": "warning", "evidence": "literal recall 0.40"}]);
         for judge in ["semanticJudge", "implementabilityJudge"] {
             let samples = result.pointer_mut(&format!("/details/{judge}/samples"));
             for sample in samples.and_then(|s| s.as_array_mut()).into_iter().flatten() {
@@ -106,6 +110,10 @@ fn z2_what_version_1_wrote_is_still_read() {
     let report = RunReport::read(&value.to_string()).unwrap();
     assert_eq!(report.results.len(), small().results.len());
     assert!(RunReport::read(&value["results"].to_string()).is_ok());
+    let first = &report.results[0];
+    assert_eq!(first.flags[0].id, FlagId::AtomLoss);
+    let again = serde_json::to_value(first).unwrap();
+    assert_eq!(again["metrics"]["literalRecall"], 0.67);
 }
 
 #[test]

@@ -5,6 +5,7 @@ use serde_json::Value;
 use test_support::page::{found, reading, texts};
 use zer0gravity_engine::judge::flags::FlagId;
 use zer0gravity_engine::report::{RunReport, page};
+use zer0gravity_engine::result::Metrics;
 use zer0gravity_engine::{ExperimentResult, StageName, StageStatus, TokenSource};
 
 use super::sample::{failed, flag, item, judged, numbered, report, small, tokens};
@@ -270,4 +271,50 @@ fn z45_headings_are_nouns_and_axes_have_the_whole_scale() {
     ] {
         assert!(!html.contains(gone), "{gone}");
     }
+}
+
+#[test]
+fn n7_differences_are_underlined_and_counted_by_kind() {
+    let hostile = "<script>alert(1)</script>";
+    let mut results = Vec::new();
+    for (case, original, decoded) in [
+        (
+            "a",
+            "Do not open valve V-12 before 08:30.",
+            "Do not open valve V-12 after 08:30.",
+        ),
+        ("b", "Ask Ann twice.", &format!("Ask Bob twice {hostile}.")),
+        ("c", "Ask Ann again.", "Ask Ann again."),
+    ] {
+        for encoding in ["e", "f"] {
+            let mut one = item(encoding, case, original);
+            one.decoded_text = Some(decoded.into());
+            one.metrics = Some(Metrics::of(original, decoded));
+            results.push(one);
+        }
+    }
+    let page = parsed(&report(results));
+    let rows = texts(&page, "#at-commitments tbody tr");
+    assert_eq!(rows.len(), 12, "{rows:?}");
+    assert!(
+        rows.iter()
+            .any(|row| row.contains("order") && row.contains("0 of 1")),
+        "{rows:?}"
+    );
+    let names = rows.iter().filter(|row| row.starts_with("name"));
+    assert!(
+        names
+            .clone()
+            .all(|row| row.contains("1 of 2") && row.ends_with('b')),
+        "{rows:?}"
+    );
+    assert_eq!(names.count(), 2);
+    assert_eq!(
+        texts(&page, ".diff .text del u"),
+        ["before", "before", "Ann", "Ann"]
+    );
+    assert!(texts(&page, ".diff .text ins u").contains(&"after".to_owned()));
+    let facts = texts(&page, "dd").join("\n");
+    assert!(facts.contains("order changed: before → after"), "{facts}");
+    assert!(found(&page, "main script:not([type])").is_empty());
 }

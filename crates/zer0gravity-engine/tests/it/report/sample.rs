@@ -81,7 +81,7 @@ pub(crate) fn item(encoding: &str, case: &str, text: &str) -> ExperimentResult {
         "offline": false,
         "outcome": Outcome::OK,
         "stages": [stage("encode"), stage("decode")],
-        "metrics": {"chrfPp": 71.25, "rougeL": 0.9, "literalRecall": null, "lengthRatio": 1.0},
+        "metrics": {"chrfPp": 71.25, "rougeL": 0.9, "atoms": null, "lengthRatio": 1.0},
         "flags": [],
         "procedural": Procedural::default(),
         "level": null,
@@ -210,9 +210,7 @@ pub(crate) fn small() -> RunReport {
     }
     let refused = results.pop().unwrap();
     results.push(failed(refused, StageStatus::Refused, StageName::Decode));
-    results[2]
-        .flags
-        .push(flag(FlagId::LiteralLoss, "1 of 3 literals kept"));
+    results[2].flags.push(flag(FlagId::AtomLoss, "lost: 30 mg"));
     let label = ModelLabel::new("anthropic", "api.anthropic.com");
     let mut config = Config::new(label, MODEL);
     config.trials = 2;

@@ -8,7 +8,7 @@ use crate::text::hash::sha256_hex;
 use crate::text::words::is_apostrophe;
 
 static ENGLISH: LazyLock<Lexicon> =
-    LazyLock::new(|| Lexicon::new(include_str!("../../data/english_words.txt")));
+    LazyLock::new(|| Lexicon::new(include_str!("../data/english_words.txt")));
 
 /// Words in the order of their frequency, found by themselves or by what is left of them without vowels.
 #[derive(Debug, Clone)]
@@ -26,7 +26,7 @@ impl Lexicon {
     /// came before are passed over.
     ///
     /// ```
-    /// use zer0gravity_engine::rules::codec::Lexicon;
+    /// use zer0gravity_engine::text::Lexicon;
     /// let lexicon = Lexicon::new("world\nwhirled\n");
     /// assert!(lexicon.contains("World") && !lexicon.contains("wrld"));
     /// ```
@@ -78,11 +78,22 @@ impl Lexicon {
         self.knows(&word) || word.strip_suffix("'s").is_some_and(|word| self.knows(word))
     }
 
+    /// Whether `word`, in lower case, is one of the `most` most frequent words.
+    ///
+    /// ```
+    /// use zer0gravity_engine::text::Lexicon;
+    /// let lexicon = Lexicon::new("the\nof\nvalve\n");
+    /// assert!(lexicon.is_frequent("of", 2) && !lexicon.is_frequent("valve", 2));
+    /// ```
+    pub fn is_frequent(&self, word: &str, most: usize) -> bool {
+        self.rank(word).is_some_and(|rank| rank < most)
+    }
+
     /// The most frequent word of more than `longer_than` letters that leaves `skeleton` without its vowels, in lower
     /// case; it may be a possessive.
     ///
     /// ```
-    /// use zer0gravity_engine::rules::codec::Lexicon;
+    /// use zer0gravity_engine::text::Lexicon;
     /// assert_eq!(Lexicon::english().restored("wrld", 3).as_deref(), Some("world"));
     /// assert_eq!(Lexicon::english().restored("wrld's", 3).as_deref(), Some("world's"));
     /// assert_eq!(Lexicon::english().restored("xqz", 3), None);
@@ -100,7 +111,7 @@ impl Lexicon {
     /// The number of words of more than `longer_than` letters that are equal to another such word without their vowels.
     ///
     /// ```
-    /// let lexicon = zer0gravity_engine::rules::codec::Lexicon::new("hello\nhall\nworld\nof\nif");
+    /// let lexicon = zer0gravity_engine::text::Lexicon::new("hello\nhall\nworld\nof\nif");
     /// assert_eq!(lexicon.ambiguous_words(3), 2);
     /// ```
     pub fn ambiguous_words(&self, longer_than: usize) -> usize {
@@ -118,8 +129,12 @@ impl Lexicon {
     }
 
     fn knows(&self, word: &str) -> bool {
+        self.rank(word).is_some()
+    }
+
+    fn rank(&self, word: &str) -> Option<usize> {
         let mut same_hash = self.by_text.words(hash(word.chars()));
-        same_hash.any(|rank| self.word(rank) == word)
+        same_hash.find(|rank| self.word(*rank) == word)
     }
 
     fn of_skeleton(&self, skeleton: &str, longer_than: usize) -> Option<&str> {
@@ -203,7 +218,7 @@ mod tests {
             english.sha256(),
             "ecddc4efc01090d618bfa3f4646f1d0f3892599723869b26f8f659e38710a33c"
         );
-        let text = include_str!("../../data/english_words.txt");
+        let text = include_str!("../data/english_words.txt");
         assert_eq!(text.lines().count(), english.len());
         assert!(text.starts_with("the\nof\n"));
         assert!(text.lines().all(|word| {
