@@ -1,3 +1,4 @@
+use std::collections::BTreeSet;
 use std::io;
 use std::path::PathBuf;
 
@@ -82,6 +83,20 @@ pub enum Error {
     )]
     TextsTaken { taken: Vec<PathBuf> },
     #[error(
+        "no text is selected by --case, --tag and --not-tag; ids: {}; tags: {}",
+        listed(ids),
+        listed(tags)
+    )]
+    NoCase {
+        ids: BTreeSet<String>,
+        tags: BTreeSet<String>,
+    },
+    #[error("{}: --encoding-id selects nothing; ids: {}", name(path), listed(ids))]
+    NoEncoding {
+        path: PathBuf,
+        ids: BTreeSet<String>,
+    },
+    #[error(
         "case {id}: the text has {bytes} bytes, more than 1 MiB; --allow-long runs it all the same"
     )]
     LongText { id: String, bytes: usize },
@@ -93,6 +108,8 @@ pub enum Error {
         "{flag} offline: this run asks models, and offline is for all roles or none; name a model, or give --provider offline"
     )]
     OnlineRole { flag: &'static str },
+    #[error("--encoding-id: a part of a run does not replace its page; name another file with -o")]
+    PartOfPage,
     #[error("{flag}: expected a number from 1 to 1000, found {found}")]
     OutOfRange { flag: &'static str, found: usize },
     #[error(
@@ -232,6 +249,17 @@ pub fn directory(error: DirectoryError) -> Failure {
 /// A path as a message shows it.
 fn name(path: &std::path::Path) -> String {
     escape(&path.display().to_string())
+}
+
+/// The first names of a list.
+fn listed(names: &BTreeSet<String>) -> String {
+    const NAMED: usize = 10;
+    let named: Vec<_> = names.iter().take(NAMED).map(|name| escape(name)).collect();
+    match names.len().saturating_sub(NAMED) {
+        _ if named.is_empty() => "none".to_owned(),
+        0 => named.join(", "),
+        more => format!("{} and {more} more", named.join(", ")),
+    }
 }
 
 /// The endings of datasets, such as `.json, .jsonl or .csv`.

@@ -7,17 +7,18 @@ use llm_client::{ErrorClass, Usd};
 use tokio_util::sync::CancellationToken;
 use zer0gravity_engine::dataset::RoundTripSample;
 use zer0gravity_engine::plan::{Config, Plan};
+use zer0gravity_engine::report::RunCost;
 use zer0gravity_engine::{Context, ExperimentResult, FailureKind, RunEvent, Runner, StageStatus};
 
-use crate::flags::Checks;
+use crate::ci::Gate;
 use crate::model::ModelChoice;
 
-/// Runs a plan without a directory, to its end or until it is interrupted.
+/// Runs a plan without a directory, to its end or until it is interrupted. Returns the results and what they cost.
 pub fn results(
     plan: &Plan,
     asked: &ModelChoice,
     session: &Session,
-) -> Result<Vec<ExperimentResult>, Failure> {
+) -> Result<(Vec<ExperimentResult>, RunCost), Failure> {
     let total = plan.items().count();
     let work = async |runner: Runner<'_>, show: &mut dyn FnMut(RunEvent<'_>)| {
         Ok(runner.results(plan, show).await?)
@@ -91,29 +92,30 @@ pub struct Stop<'a> {
     pub cap: Option<(Usd, Usd)>,
 }
 
-/// Says why a run stopped and how to continue it, and gives the exit code: the worst that happened, then the checks that
+/// Says why a run stopped and how to continue it, writes the outputs of `gate`, and gives the exit code: the worst that happened, then the checks that
 /// were asked for. `stop` says how to continue the run, if it is kept.
 pub fn conclude(
     results: &[ExperimentResult],
     left_out: usize,
-    checks: &Checks,
+    gate: Gate<'_>,
     stop: Option<Stop<'_>>,
     session: &Session,
-) -> Exit {
+) -> Result<Exit, Failure> {
     if let Some(result) = results.iter().find(|result| is_stopped(result)) {
         session.warn(&stopped(result, stop));
     }
-    let checked = checks.flag().is_some();
-    if checked && results.iter().any(|result| result.offline) {
+    if gate.checks.flag().is_some() && results.iter().any(|result| result.offline) {
         session.warn("the checks used offline results");
     }
-    let exit = exit(results, left_out, checks);
-    if exit != Exit::Interrupted {
-        for failed in checks.failed(results) {
-            session.warn(&bin_support::escape(&failed));
-        }
+    // Of a part of the results no check can be said to hold.
+    let checks = (!results.iter().any(is_stopped)).then_some(gate.checks);
+    let failed = checks.map_or_else(Vec::new, |checks| checks.failed(results));
+    let exit = exit(results, left_out, &failed);
+    let written = gate.finish(results, left_out, checks, &failed, session);
+    for check in &failed {
+        session.warn(&bin_support::escape(check));
     }
-    exit
+    written.map(|()| exit)
 }
 
 /// The run ended before the turn of this result.
@@ -152,7 +154,7 @@ fn stopped(result: &ExperimentResult, stop: Option<Stop<'_>>) -> String {
 }
 
 /// The exit code of results: the worst that happened, then the checks that were asked for.
-fn exit(results: &[ExperimentResult], left_out: usize, checks: &Checks) -> Exit {
+fn exit(results: &[ExperimentResult], left_out: usize, failed_checks: &[String]) -> Exit {
     let failed = results.iter().filter(|one| !one.outcome.is_ok()).count();
     if results.iter().any(is_stopped) {
         Exit::Interrupted
@@ -160,7 +162,7 @@ fn exit(results: &[ExperimentResult], left_out: usize, checks: &Checks) -> Exit 
         Exit::Failed
     } else if failed > 0 || left_out > 0 {
         Exit::SomeFailed
-    } else if !checks.failed(results).is_empty() {
+    } else if !failed_checks.is_empty() {
         Exit::CheckFailed
     } else {
         Exit::Done

@@ -10,6 +10,8 @@ use zer0gravity_engine::ExperimentResult;
 use zer0gravity_engine::prompts::{MAX_OUTPUT_TOKENS, PromptProfile};
 use zer0gravity_engine::result::AtomMetrics;
 
+use crate::filter::CaseFilter;
+
 /// A number of repetitions, 1 to 1000.
 fn repeats() -> RangedU64ValueParser<u32> {
     RangedU64ValueParser::new().range(1..=1000)
@@ -33,6 +35,8 @@ pub struct Texts {
     /// The former name of INPUT.
     #[arg(long, value_name = "PATH", num_args = 1.., group = "texts", hide = true)]
     dataset: Vec<PathBuf>,
+    #[command(flatten)]
+    pub filter: CaseFilter,
 }
 
 impl Texts {
@@ -224,10 +228,24 @@ impl Checks {
             .find_map(|(given, flag)| given.then_some(flag))
     }
 
+    /// Returns a sentence for each check of single results that `result` does not pass.
+    pub fn failed_by(&self, result: &ExperimentResult) -> Vec<String> {
+        let single = Self {
+            min_total: None,
+            ..*self
+        };
+        single.failed(std::slice::from_ref(result))
+    }
+
+    /// Returns a sentence if the mean total is too low.
+    pub fn low(&self, results: &[ExperimentResult]) -> Option<String> {
+        self.min_total.and_then(|least| below(results, least))
+    }
+
     /// Returns a sentence for each check that does not hold.
     pub fn failed(&self, results: &[ExperimentResult]) -> Vec<String> {
         let flagged = self.fail_on_flag.then(|| flagged(results)).flatten();
-        let low = self.min_total.and_then(|least| below(results, least));
+        let low = self.low(results);
         let least = self.min_critical_recall;
         let lost = least.and_then(|least| lost(results, least));
         let most = self.max_invented;
@@ -315,11 +333,11 @@ fn first(
 }
 
 /// The encoding system and the text of a result, with its repeat if there are several.
-fn named(result: &ExperimentResult) -> String {
+pub fn named(result: &ExperimentResult) -> String {
     let (encoding, case) = (&result.encoding_id, &result.test_case_id);
     match (result.trial, result.decode) {
         (1, 1) => format!("{encoding}/{case}"),
-        (trial, decode) => format!("{encoding}/{case}, trial {trial}, decode {decode},"),
+        (trial, decode) => format!("{encoding}/{case}, trial {trial}, decode {decode}"),
     }
 }
 

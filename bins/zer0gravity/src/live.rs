@@ -9,6 +9,7 @@ use zer0gravity_engine::Tokenizers;
 use zer0gravity_engine::report::{RunReport, page};
 use zer0gravity_engine::run::RunView;
 
+use crate::filter::EncodingFilter;
 use crate::{error, experiment, run_dir};
 
 /// The state of a run for a reader.
@@ -80,10 +81,12 @@ impl LiveRun {
     /// this number of seconds.
     pub async fn read_page(
         &self,
+        only: &EncodingFilter,
         last: Option<&LiveState>,
         every: u64,
     ) -> Result<Option<RunPage<LiveState>>, Failure> {
-        let (phase, report) = self.read().await?;
+        let (phase, mut report) = self.read().await?;
+        only.apply(&mut report, &self.folder)?;
         let results = report.results.iter();
         let state = LiveState {
             phase,

@@ -7,9 +7,11 @@
 //!
 //! `zer0gravity --help` lists the commands. The guide is `docs/zer0gravity.md` in the repository.
 
+mod ci;
 mod commands;
 mod error;
 mod experiment;
+mod filter;
 mod flags;
 mod live;
 mod model;

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use bin_support::{Failure, Output, OutputTarget, Session};
 use serde::Serialize;
 use zer0gravity_engine::ExperimentResult;
+use zer0gravity_engine::report::RunCost;
 
 use crate::summary::Summary;
 
@@ -68,19 +69,20 @@ pub fn results(
     show: Show,
     output: Output,
     results: &[ExperimentResult],
+    spent: Option<&RunCost>,
     summary: &Summary,
     quiet: bool,
     session: &mut Session,
 ) -> Result<(), Failure> {
     if show == Show::Summary {
-        let text = summary.text(results);
+        let text = summary.text(results, spent);
         session.results.write_all(text.as_bytes())?;
         session.status("results as JSON: --json or -o FILE");
         return Ok(());
     }
     json(output, &results, session)?;
     if !quiet {
-        summary.print(results);
+        summary.print(results, spent);
     }
     Ok(())
 }

@@ -25,38 +25,47 @@ pub fn text(report: &RunReport, results: &Results) -> String {
     text
 }
 
+/// The heads of the columns.
+pub const HEAD: [&str; 6] = ["encoding", "total", "saved", "meaning", "texts", "failed"];
+
 /// A row for each encoding, best first.
 pub fn rows(report: &RunReport, results: &Results) -> String {
-    let statistics = &report.statistics;
-    let mut encodings: Vec<_> = statistics.per_encoding.iter().collect();
-    let mean = |one: &EncodingSystemStatistics| one.total.mean.unwrap_or(f64::NEG_INFINITY);
-    encodings.sort_by(|a, b| mean(b).total_cmp(&mean(a)));
-    let head = ["encoding", "total", "saved", "meaning", "texts", "failed"];
-    let mut table = Table::new(head).wrapping("encoding");
-    for encoding in encodings {
-        table.row(row(encoding));
+    let mut table = Table::new(HEAD).wrapping("encoding");
+    for encoding in best_first(report) {
+        let [name, others @ .., failed] = cells(encoding);
+        let failed = match encoding.failed {
+            0 => failed.into(),
+            _ => Cell::toned(Tone::Bad, failed),
+        };
+        let row = others.map(Cell::from).into_iter();
+        table.row(
+            std::iter::once(escape(&name).into())
+                .chain(row)
+                .chain([failed]),
+        );
     }
     table.text(results)
 }
 
-fn row(encoding: &EncodingSystemStatistics) -> [Cell; 6] {
-    let failed = format!("{}/{}", encoding.failed, encoding.items);
+/// The encodings, best first.
+pub fn best_first(report: &RunReport) -> Vec<&EncodingSystemStatistics> {
+    let mut encodings: Vec<_> = report.statistics.per_encoding.iter().collect();
+    let mean = |one: &EncodingSystemStatistics| one.total.mean.unwrap_or(f64::NEG_INFINITY);
+    encodings.sort_by(|a, b| mean(b).total_cmp(&mean(a)));
+    encodings
+}
+
+/// The texts of a row; the first one is the id as it is.
+pub fn cells(encoding: &EncodingSystemStatistics) -> [String; 6] {
     let saved = encoding.compression_percent.mean;
     let meaning = encoding.semantic_preservation.mean;
     [
-        escape(&encoding.encoding_id).into(),
-        total(encoding).into(),
-        saved
-            .map_or_else(none, |saved| format!("{saved:.0} %"))
-            .into(),
-        meaning
-            .map_or_else(none, |points| format!("{points:.1}/40"))
-            .into(),
-        format!("{}/{}", encoding.scored_cases, encoding.cases).into(),
-        match encoding.failed {
-            0 => failed.into(),
-            _ => Cell::toned(Tone::Bad, failed),
-        },
+        encoding.encoding_id.clone(),
+        total(encoding),
+        saved.map_or_else(none, |saved| format!("{saved:.0} %")),
+        meaning.map_or_else(none, |points| format!("{points:.1}/40")),
+        format!("{}/{}", encoding.scored_cases, encoding.cases),
+        format!("{}/{}", encoding.failed, encoding.items),
     ]
 }
 

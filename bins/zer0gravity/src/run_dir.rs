@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 use bin_support::runs::RunFolders;
 use bin_support::{Exit, Failure, Output, Session};
 use llm_client::LedgerFile;
-use zer0gravity_engine::report::RunReport;
+use zer0gravity_engine::report::{RunCost, RunReport};
 use zer0gravity_engine::run::{ChangedCalls, RunDirectory};
 use zer0gravity_engine::{RunEvent, Runner};
 
-use crate::flags::Checks;
+use crate::ci::Gate;
 use crate::model::ModelChoice;
-use crate::summary::Summary;
+use crate::summary::{self, Summary};
 use crate::{error, experiment, output, ranking};
 
 /// The runs in `experiments/`.
@@ -54,7 +54,7 @@ pub fn conclude(
     command: Continued,
     directory: &RunDirectory,
     report: &RunReport,
-    checks: &Checks,
+    gate: Gate<'_>,
     shown: RunOutput,
     session: &mut Session,
 ) -> Result<Exit, Failure> {
@@ -67,12 +67,11 @@ pub fn conclude(
             let is_verbose = session.verbosity() > 0;
             let out = &mut session.results;
             write!(out, "{ranking}")?;
-            if let Some(usd) = report.cost.usd {
-                writeln!(out, "cost: {usd}")?;
-            }
             if is_verbose {
                 let summary = Summary::of(directory.plan(), true);
-                write!(out, "\n{}", summary.text(&report.results))?;
+                write!(out, "\n{}", summary.text(&report.results, spent(report)))?;
+            } else if let Some(cost) = spent(report).filter(|_| !report.offline) {
+                write!(out, "{}", summary::cost(cost))?;
             }
             writeln!(out, "report: zer0gravity report {place}")?;
         }
@@ -88,13 +87,13 @@ pub fn conclude(
         cap: directory.cap().map(|cap| (cap, spent.usd)),
     };
     let left_out = directory.left_out();
-    Ok(experiment::conclude(
-        &report.results,
-        left_out,
-        checks,
-        Some(stop),
-        session,
-    ))
+    let results = &report.results;
+    experiment::conclude(results, left_out, gate, Some(stop), session)
+}
+
+/// The cost of a run; `None` of a replay, which sends nothing.
+pub fn spent(report: &RunReport) -> Option<&RunCost> {
+    (!report.replayed).then_some(&report.cost)
 }
 
 /// The command that continues an interrupted run.

@@ -95,6 +95,10 @@ pub fn texts(
             left_out: 0,
         },
     };
+    let selected = Selected {
+        cases: flags.filter.apply(selected.cases).map_err(Failure::usage)?,
+        ..selected
+    };
     let long = (selected.cases.iter()).find(|one| one.case.text.len() > MAX_TEXT_BYTES);
     match long {
         Some(PlannedCase { case, .. }) if !allow_long => Err(Failure::usage(Error::LongText {

@@ -1,6 +1,6 @@
 //! The models and settings of a run, by its flags.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use bin_support::model::{ModelFlags, ProviderName, price_table};
 use bin_support::{Failure, Session};
@@ -164,6 +164,18 @@ pub fn begun(
         .left_out(left_out)
         .cap(flags.max_usd);
     RunDirectory::create(path, plan, notes, clock).map_err(error::directory)
+}
+
+/// The files that a command on a run reads or keeps: no output may take their place.
+pub fn used_files<'a>(
+    directory: &RunDirectory,
+    flags: &'a ModelFlags,
+    prices: Option<&'a Path>,
+) -> impl Iterator<Item = PathBuf> + use<'a> {
+    let recordings = [&flags.replay, &flags.record].into_iter().flatten();
+    let given = prices.into_iter().chain(recordings.map(PathBuf::as_path));
+    let kept: Vec<_> = RunDirectory::files_in(directory.path()).collect();
+    given.map(Path::to_owned).chain(kept)
 }
 
 /// The models of a run that is continued or judged again by `plan`, at the address it was begun with unless a flag gives

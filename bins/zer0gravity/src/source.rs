@@ -8,6 +8,7 @@ use zer0gravity_engine::report::RunReport;
 use zer0gravity_engine::run::RunDirectory;
 
 use crate::error::{self, Error};
+use crate::filter::EncodingFilter;
 use crate::live::{LiveRun, Phase};
 use crate::{experiment, run_dir, selection};
 
@@ -62,12 +63,14 @@ impl Source {
         others.chain([self.file.clone()]).collect()
     }
 
-    /// Reads the report, or the results so far of a run that has none yet, and warns of experiments that did not run.
-    pub fn read(&self, session: &Session) -> Result<RunReport, Failure> {
-        let (phase, report) = match &self.directory {
+    /// Reads what is selected of the report, or of the results so far of a run that has none yet, and warns of experiments that did
+    /// not run.
+    pub fn read(&self, only: &EncodingFilter, session: &Session) -> Result<RunReport, Failure> {
+        let (phase, mut report) = match &self.directory {
             Some(folder) if !self.file.exists() => block_on(LiveRun::open(folder)?.read())??,
             _ => (Phase::Stopped, self.read_file()?),
         };
+        only.apply(&mut report, self.path())?;
         let results = report.results.iter();
         let missing = results.filter(|one| experiment::is_stopped(one)).count();
         if missing > 0 {

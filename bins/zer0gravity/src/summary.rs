@@ -7,6 +7,7 @@ use std::io::{self, Write as _};
 use bin_support::escape;
 use zer0gravity_engine::judge::score::{TokenPair, round_half_up};
 use zer0gravity_engine::plan::Plan;
+use zer0gravity_engine::report::RunCost;
 use zer0gravity_engine::result::JudgeRecord;
 use zer0gravity_engine::text::preview;
 use zer0gravity_engine::{ExperimentResult, StageStatus, TokenSource};
@@ -55,12 +56,12 @@ impl Summary {
     }
 
     /// Prints the summary. A closed stderr is not a failure.
-    pub fn print(&self, results: &[ExperimentResult]) {
-        let _ = io::stderr().write_all(self.text(results).as_bytes());
+    pub fn print(&self, results: &[ExperimentResult], spent: Option<&RunCost>) {
+        let _ = io::stderr().write_all(self.text(results, spent).as_bytes());
     }
 
-    /// The whole of it.
-    pub fn text(&self, results: &[ExperimentResult]) -> String {
+    /// The whole of it, with what was spent if a model was asked.
+    pub fn text(&self, results: &[ExperimentResult], spent: Option<&RunCost>) -> String {
         let mut text = format!("Zer0 Gr@vity Experiment Results\n{}\n", "=".repeat(32));
         if self.offline {
             line(
@@ -79,11 +80,12 @@ impl Summary {
             }
             self.result(&mut text, result, &mut told);
         }
-        let average = average(results);
-        if !average.is_empty() {
+        let spent = spent.filter(|_| !self.offline).map(cost);
+        let last = average(results) + &spent.unwrap_or_default();
+        if !last.is_empty() {
             text.push('\n');
         }
-        text + &average
+        text + &last
     }
 
     /// One result. `told` are the reasons that results before it gave for rules that need a model.
@@ -126,6 +128,9 @@ impl Summary {
                 format!("{status}, see above")
             };
             field(text, "Failed:", failed);
+            if self.verbose {
+                replies(text, result);
+            }
             return;
         };
         let (Some(original), Some(encoded)) = (result.original_tokens, result.encoded_tokens)
@@ -199,9 +204,67 @@ fn verbose(text: &mut String, result: &ExperimentResult) {
         flags.join(", ")
     };
     field(text, "Flags:", flags);
+    replies(text, result);
 }
 
-/// The last line; empty if nothing was scored.
+/// The beginning of each judge's reply.
+fn replies(text: &mut String, result: &ExperimentResult) {
+    const SHOWN: usize = 200;
+    let details = &result.details;
+    for (name, record) in [
+        ("Meaning by:", &details.semantic_judge),
+        ("Rules by:", &details.implementability_judge),
+    ] {
+        for sample in record.iter().flat_map(|record| &record.samples) {
+            let start: String = sample.reply.chars().take(SHOWN).collect();
+            let more = if start.len() < sample.reply.len() {
+                "..."
+            } else {
+                ""
+            };
+            let (model, start) = (escape(&sample.model), escape(&start));
+            field(text, name, format!("{model}: {start}{more}"));
+        }
+    }
+}
+
+/// The line of what a run spent: `Cost:          $0.1907, 220 calls, 3 retries, 41,200 tokens in, 9,800 out`.
+pub fn cost(cost: &RunCost) -> String {
+    let usd = cost.usd;
+    let usd = usd.map_or_else(|| "unknown price".to_owned(), |usd| usd.to_string());
+    let counted = |count: u64, one: &str, many: &str| {
+        format!(
+            "{} {}",
+            thousands(count),
+            if count == 1 { one } else { many }
+        )
+    };
+    let (calls, retries) = (
+        counted(cost.calls, "call", "calls"),
+        counted(cost.retries.unwrap_or_default(), "retry", "retries"),
+    );
+    let tokens = cost.tokens_spent;
+    let (read, written) = (thousands(tokens.input), thousands(tokens.output));
+    let mut text = String::new();
+    let spent = format!("{usd}, {calls}, {retries}, {read} tokens in, {written} out");
+    line(&mut text, "Cost:", spent);
+    text
+}
+
+/// A number with a comma before each three digits.
+fn thousands(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// The mean of the totals; empty if nothing was scored.
 pub fn average(results: &[ExperimentResult]) -> String {
     let totals: Vec<_> = (results.iter())
         .filter_map(|result| result.total.map(f64::from))

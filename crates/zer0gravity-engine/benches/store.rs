@@ -132,7 +132,7 @@ fn run(plan: &Plan, store: impl CallStore + 'static) -> usize {
     let runtime = tokio::runtime::Builder::new_current_thread().build();
     let runner = Runner::new(Context::new(&Instant, &STILL, &Quarter)).store(store);
     let results = async { runner.results(plan, &mut |_| ()).await };
-    let results = runtime.unwrap().block_on(results).unwrap();
+    let (results, _) = runtime.unwrap().block_on(results).unwrap();
     assert!(results.iter().all(|result| result.outcome.is_ok()));
     results.len()
 }

@@ -10,6 +10,7 @@ use zer0gravity_engine::dataset::CaseFormat;
 use zer0gravity_engine::report::{Changes, Comparison, Difference, Limits, probability};
 
 use crate::error::Error;
+use crate::filter::EncodingFilter;
 use crate::flags::points;
 use crate::source::Source;
 use crate::{output, run_dir};
@@ -39,6 +40,8 @@ pub struct CompareArgs {
     /// Print the comparison as JSON.
     #[arg(long)]
     pub json: bool,
+    #[command(flatten)]
+    pub only: EncodingFilter,
     /// Compare runs that different judges, or judges with different prompts, have scored.
     #[arg(long)]
     pub allow_changed_judge: bool,
@@ -57,7 +60,8 @@ pub fn execute(args: &CompareArgs, session: &mut Session) -> Result<Exit, Failur
     if texts.iter().all(|path| is_text(path)) {
         return Err(Failure::usage(Error::RulesCompared { files: texts }));
     }
-    let (old, new) = (old.read(session)?, new.read(session)?);
+    let only = &args.only;
+    let (old, new) = (old.read(only, session)?, new.read(only, session)?);
     let limits = Limits::from(args.max_drop)
         .allowing_changed_judge(args.allow_changed_judge)
         .strict(args.strict);

@@ -4,6 +4,7 @@ use bin_support::runs::RunArg;
 use bin_support::{Exit, Failure, OutputTarget, Session};
 use zer0gravity_engine::report::{export_csv, export_json};
 
+use crate::filter::EncodingFilter;
 use crate::source::Source;
 
 /// Examples of the command, which tests run.
@@ -22,6 +23,8 @@ pub struct ExportArgs {
     /// File for the export; - for stdout [default: -].
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<OutputTarget>,
+    #[command(flatten)]
+    pub only: EncodingFilter,
     /// The former name of `--format csv --output OUT`.
     #[arg(long, value_name = "OUT", hide = true, conflicts_with_all = ["format", "output"])]
     pub csv: Option<OutputTarget>,
@@ -59,7 +62,7 @@ pub fn execute(args: &ExportArgs, session: &mut Session) -> Result<Exit, Failure
     };
     let target = target.unwrap_or(&OutputTarget::Stdout);
     let output = target.begin(source.files())?;
-    let report = source.read(session)?;
+    let report = source.read(&args.only, session)?;
     let text = text(&report);
     output.finish(session, |out| out.write_all(text.as_bytes()))?;
     if target.file().is_some() {

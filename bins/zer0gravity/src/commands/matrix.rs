@@ -6,6 +6,7 @@ use bin_support::{Exit, Failure, Session, runs};
 use zer0gravity_engine::plan::{Costs, Plan};
 use zer0gravity_engine::run::{ChangedCalls, RunDirectory};
 
+use crate::ci::CiFlags;
 use crate::flags::{Checks, Repeats, RoleFlags, Texts};
 use crate::run_dir::{self, Continued, RunOutput};
 use crate::selection::{self, Selected};
@@ -36,6 +37,8 @@ pub struct MatrixArgs {
     #[command(flatten)]
     pub checks: Checks,
     #[command(flatten)]
+    pub ci: CiFlags,
+    #[command(flatten)]
     pub asking: RoleFlags,
 }
 
@@ -55,7 +58,8 @@ pub fn execute(args: &MatrixArgs, session: &mut Session) -> Result<Exit, Failure
         .run_dir
         .iter()
         .flat_map(|folder| RunDirectory::files_in(folder));
-    model::ensure_not_input(&asking.model, read.chain(stored))?;
+    let used: Vec<_> = read.chain(stored).collect();
+    model::ensure_not_input(&asking.model, &used)?;
     let asked = setup::asked(asking, args.run_dir.as_deref(), session)?;
     let mut config = setup::config(
         asking,
@@ -69,11 +73,16 @@ pub fn execute(args: &MatrixArgs, session: &mut Session) -> Result<Exit, Failure
     }
     let plan = Plan::new(encodings, cases, config);
     setup::check(&plan, asking, &args.checks, session)?;
+    let used = used
+        .into_iter()
+        .chain(asking.talks())
+        .chain(args.run_dir.clone());
+    let gate = args.ci.begin(&args.checks, used)?;
     let folder = args.run_dir.clone();
     let folder = folder.map_or_else(|| runs::make_next("matrix"), Ok)?;
     let directory = setup::begun(&folder, &plan, left_out, &asking.model, &*asked.clock)?;
     run_dir::tell(&folder, session);
     let report = run_dir::resume(&directory, &asked, ChangedCalls::Refuse, session)?;
-    let (checks, shown) = (&args.checks, RunOutput::of(args.json));
-    run_dir::conclude(Continued::Run, &directory, &report, checks, shown, session)
+    let shown = RunOutput::of(args.json);
+    run_dir::conclude(Continued::Run, &directory, &report, gate, shown, session)
 }

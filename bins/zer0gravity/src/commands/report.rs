@@ -6,6 +6,8 @@ use bin_support::runs::RunArg;
 use bin_support::{Exit, Failure, OutputTarget, Session, block_on};
 use zer0gravity_engine::report::page;
 
+use crate::error::Error;
+use crate::filter::EncodingFilter;
 use crate::live::LiveRun;
 use crate::source::Source;
 
@@ -24,21 +26,26 @@ pub struct ReportArgs {
     pub output: Option<OutputTarget>,
     #[command(flatten)]
     pub page: PageFlags,
+    #[command(flatten)]
+    pub only: EncodingFilter,
 }
 
 pub fn execute(args: &ReportArgs, session: &mut Session) -> Result<Exit, Failure> {
     args.page.check(args.output.as_ref())?;
+    if args.only.is_given() && args.output.is_none() {
+        return Err(Failure::usage(Error::PartOfPage));
+    }
     let source = Source::find(&args.run, session)?;
     let default = || OutputTarget::from(source.file.with_extension("html"));
     let target = args.output.clone().unwrap_or_else(default);
     if let (Some(every), Some(file)) = (args.page.watch, target.file()) {
         ensure_not_input(file, source.files())?;
         let live = LiveRun::open(source.path())?;
-        let read = async |last: Option<&_>| live.read_page(last, every).await;
+        let read = async |last: Option<&_>| live.read_page(&args.only, last, every).await;
         return block_on(args.page.follow(every, file, session, read))?;
     }
     let output = target.begin(source.files())?;
-    let html = page(&source.read(session)?).render()?;
+    let html = page(&source.read(&args.only, session)?).render()?;
     output.finish(session, |out| out.write_all(html.as_bytes()))?;
     if let Some(file) = target.file() {
         args.page.show(file, session)?;

@@ -6,10 +6,10 @@ use bin_support::model::ModelFlags;
 use bin_support::runs::RunArg;
 use bin_support::{Exit, Failure, Session};
 use zer0gravity_engine::prompts::PromptProfile;
-use zer0gravity_engine::report::RunReport;
 use zer0gravity_engine::run::{RescoreOptions, Rescored, RunDirectory};
 use zer0gravity_engine::{RunEvent, Runner};
 
+use crate::ci::CiFlags;
 use crate::flags::{Checks, Judging};
 use crate::run_dir::{self, Continued, RunOutput};
 use crate::{error, experiment, model, setup};
@@ -45,6 +45,8 @@ pub struct RescoreArgs {
     pub prices: Option<PathBuf>,
     #[command(flatten)]
     pub checks: Checks,
+    #[command(flatten)]
+    pub ci: CiFlags,
 }
 
 pub fn execute(args: &RescoreArgs, session: &mut Session) -> Result<Exit, Failure> {
@@ -57,9 +59,13 @@ pub fn execute(args: &RescoreArgs, session: &mut Session) -> Result<Exit, Failur
         .only_failed(args.only_failed)
         .resume(args.resume);
     let rescore = (directory.plan_rescore(&options)).map_err(error::directory)?;
+    let used = setup::used_files(&directory, &args.model, args.prices.as_deref());
+    let gate = args.ci.begin(&args.checks, used)?;
+    let shown = RunOutput::of(args.json);
+    let command = Continued::Rescore;
     if let Some(old) = rescore.nothing_to_do() {
         session.warn("every judge gave a score, so no judge is asked again");
-        return conclude(args, &directory, old, session);
+        return run_dir::conclude(command, &directory, old, gate, shown, session);
     }
     model::panel(judges)?;
     let (plan, prices) = (rescore.plan(), args.prices.as_deref());
@@ -74,24 +80,8 @@ pub fn execute(args: &RescoreArgs, session: &mut Session) -> Result<Exit, Failur
     if rescored.unjudged > 0 {
         tell_unfinished(&rescored, &directory, session);
     }
-    conclude(args, &directory, &rescored.report, session)
-}
-
-fn conclude(
-    args: &RescoreArgs,
-    directory: &RunDirectory,
-    report: &RunReport,
-    session: &mut Session,
-) -> Result<Exit, Failure> {
-    let (checks, shown) = (&args.checks, RunOutput::of(args.json));
-    run_dir::conclude(
-        Continued::Rescore,
-        directory,
-        report,
-        checks,
-        shown,
-        session,
-    )
+    let report = &rescored.report;
+    run_dir::conclude(command, &directory, report, gate, shown, session)
 }
 
 fn tell_unfinished(rescored: &Rescored, directory: &RunDirectory, session: &Session) {

@@ -7,6 +7,7 @@ use bin_support::runs::RunArg;
 use bin_support::{Exit, Failure, Session};
 use zer0gravity_engine::run::{ChangedCalls, RunDirectory};
 
+use crate::ci::CiFlags;
 use crate::flags::Checks;
 use crate::run_dir::{self, Continued, RunOutput};
 use crate::{error, setup};
@@ -34,6 +35,8 @@ pub struct ResumeArgs {
     pub prices: Option<PathBuf>,
     #[command(flatten)]
     pub checks: Checks,
+    #[command(flatten)]
+    pub ci: CiFlags,
 }
 
 pub fn execute(args: &ResumeArgs, session: &mut Session) -> Result<Exit, Failure> {
@@ -41,6 +44,8 @@ pub fn execute(args: &ResumeArgs, session: &mut Session) -> Result<Exit, Failure
         RunDirectory::open(&run_dir::folder(&args.run, session)?).map_err(error::directory)?;
     let plan = directory.plan().clone();
     let prices = args.prices.as_deref();
+    let used = setup::used_files(&directory, &args.model, args.prices.as_deref());
+    let gate = args.ci.begin(&args.checks, used)?;
     let asked = setup::reopened(&mut directory, &plan, &args.model, prices, session)?;
     let changed = if args.accept_changed_calls {
         ChangedCalls::Accept
@@ -48,6 +53,6 @@ pub fn execute(args: &ResumeArgs, session: &mut Session) -> Result<Exit, Failure
         ChangedCalls::Refuse
     };
     let report = run_dir::resume(&directory, &asked, changed, session)?;
-    let (checks, shown) = (&args.checks, RunOutput::of(args.json));
-    run_dir::conclude(Continued::Run, &directory, &report, checks, shown, session)
+    let shown = RunOutput::of(args.json);
+    run_dir::conclude(Continued::Run, &directory, &report, gate, shown, session)
 }

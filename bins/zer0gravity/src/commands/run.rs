@@ -1,6 +1,6 @@
 //! `zer0gravity run`: one encoding system, the results as a JSON array.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use bin_support::{Exit, Failure, OutputTarget, Session};
 use serde_json::json;
@@ -9,6 +9,7 @@ use zer0gravity_engine::prompts::{Nonce, RoleInput, render};
 use zer0gravity_engine::rules::codec::RuleCodec;
 use zer0gravity_engine::run::{ChangedCalls, RunDirectory};
 
+use crate::ci::CiFlags;
 use crate::flags::{Checks, Repeats, RoleFlags, Texts};
 use crate::output::Show;
 use crate::run_dir::{self, Continued, RunOutput};
@@ -48,6 +49,8 @@ pub struct RunArgs {
     #[command(flatten)]
     pub checks: Checks,
     #[command(flatten)]
+    pub ci: CiFlags,
+    #[command(flatten)]
     pub asking: RoleFlags,
 }
 
@@ -83,24 +86,30 @@ pub fn execute(args: &RunArgs, session: &mut Session) -> Result<Exit, Failure> {
     setup::check(&plan, &args.asking, &args.checks, session)?;
     // Whether it can be written is found out before anything is spent.
     let target = args.output.as_ref().unwrap_or(&OutputTarget::Stdout);
-    let output = target.begin(read(args).into_iter().chain(args.asking.talks()))?;
+    let used: Vec<_> = read(args).into_iter().chain(args.asking.talks()).collect();
+    let output = target.begin(&used)?;
+    let results_file = target.file().map(Path::to_owned);
+    let gate = args.ci.begin(
+        &args.checks,
+        used.into_iter()
+            .chain(results_file)
+            .chain(args.run_dir.clone()),
+    )?;
     let show = Show::of(args.json, args.output.as_ref(), session);
     let summary = Summary::of(&plan, session.verbosity() > 0);
     let Some(path) = &args.run_dir else {
-        let results = experiment::results(&plan, &asked, session)?;
-        output::results(show, output, &results, &summary, quiet, session)?;
-        let checks = &args.checks;
-        return Ok(experiment::conclude(
-            &results, left_out, checks, None, session,
-        ));
+        let (results, cost) = experiment::results(&plan, &asked, session)?;
+        let spent = (!asked.replay).then_some(&cost);
+        output::results(show, output, &results, spent, &summary, quiet, session)?;
+        return experiment::conclude(&results, left_out, gate, None, session);
     };
     let directory = setup::begun(path, &plan, left_out, &args.asking.model, &*asked.clock)?;
     run_dir::tell(path, session);
     let report = run_dir::resume(&directory, &asked, ChangedCalls::Refuse, session)?;
-    output::results(show, output, &report.results, &summary, quiet, session)?;
-    let (command, checks) = (Continued::Run, &args.checks);
-    let shown = RunOutput::Nothing;
-    run_dir::conclude(command, &directory, &report, checks, shown, session)
+    let (results, spent) = (&report.results, run_dir::spent(&report));
+    output::results(show, output, results, spent, &summary, quiet, session)?;
+    let (command, shown) = (Continued::Run, RunOutput::Nothing);
+    run_dir::conclude(command, &directory, &report, gate, shown, session)
 }
 
 /// Says which text of a file is in the syntax of rules, though no file of rules was given.

@@ -1,12 +1,13 @@
 //! `zer0gravity score`: texts that were encoded and decoded somewhere else.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use bin_support::model::ProviderName;
 use bin_support::{Exit, Failure, OutputTarget, Session};
 use zer0gravity_engine::dataset::parse_samples;
 use zer0gravity_engine::report::RunReport;
 
+use crate::ci::CiFlags;
 use crate::flags::{Checks, Repeats, RoleFlags};
 use crate::output::Show;
 use crate::summary::Summary;
@@ -33,6 +34,8 @@ pub struct ScoreArgs {
     pub json: bool,
     #[command(flatten)]
     pub checks: Checks,
+    #[command(flatten)]
+    pub ci: CiFlags,
     #[command(flatten)]
     pub asking: RoleFlags,
 }
@@ -67,9 +70,13 @@ pub fn execute(args: &ScoreArgs, session: &mut Session) -> Result<Exit, Failure>
         asked.model_client.label(),
         &asked.model,
     );
-    let inputs = read.into_iter().chain(asking.talks());
+    let used: Vec<_> = read.into_iter().chain(asking.talks()).collect();
     let target = args.output.as_ref().unwrap_or(&OutputTarget::Stdout);
-    let output = target.begin(inputs)?;
+    let output = target.begin(&used)?;
+    let results_file = target.file().map(Path::to_owned);
+    let gate = args
+        .ci
+        .begin(&args.checks, used.into_iter().chain(results_file))?;
     let results = experiment::score(&config, &samples, &asked, session)?;
     let first = samples.first().map(|sample| &sample.encoding_id);
     let several = samples
@@ -81,18 +88,11 @@ pub fn execute(args: &ScoreArgs, session: &mut Session) -> Result<Exit, Failure>
         session.verbosity() > 0,
         several,
     );
-    output::results(show, output, &results, &summary, quiet, session)?;
+    output::results(show, output, &results, None, &summary, quiet, session)?;
     if several && !quiet {
         let report = RunReport::of_results(results.clone());
         let ranking = ranking::text(&report, &session.results);
         session.status(&format!("\n{}", ranking.trim_end()));
     }
-    let checks = &args.checks;
-    Ok(experiment::conclude(
-        &results,
-        errors.len(),
-        checks,
-        None,
-        session,
-    ))
+    experiment::conclude(&results, errors.len(), gate, None, session)
 }

@@ -9,6 +9,7 @@ mod bad_input;
 mod budget;
 mod caps;
 mod changed_calls;
+mod ci;
 mod compare;
 mod concurrency;
 mod cost;

@@ -133,7 +133,7 @@ fn z36_a_matrix_says_which_encoding_won_and_how_sure_that_is() {
         "same and drop have equal points (p = 1.000, ",
         "with 4 texts)",
         "report: zer0gravity report dir",
-        "cost: $",
+        "\nCost:          $",
     ] {
         assert!(ran.stdout.contains(told), "{told}: {}", ran.stdout);
     }

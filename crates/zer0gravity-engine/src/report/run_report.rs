@@ -12,6 +12,7 @@ use crate::result::shared::SharedParts;
 use crate::result::{Randomness, SCHEMA_VERSION, is_readable};
 use crate::store::CallsFile;
 
+use super::grouped::encoding_ids;
 use super::{Outcomes, ReportedEncodingSystem, RunCost, Statistics};
 
 /// The `kind` of a report's JSON.
@@ -44,6 +45,9 @@ pub struct RunReport {
     pub config: Option<Config>,
     /// The encoding systems.
     pub encodings: Vec<ReportedEncodingSystem>,
+    /// The encoding systems of the run that are not selected.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub encodings_left_out: usize,
     /// The texts.
     pub cases: Vec<PlannedCase>,
     /// The results, one for each experiment, in plan order.
@@ -97,6 +101,11 @@ pub enum ReportError {
     },
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the form serde asks for")]
+fn is_zero(number: &usize) -> bool {
+    *number == 0
+}
+
 impl RunReport {
     /// Creates the report of `results`, which are in plan order. `created_at` is UTC with milliseconds. `seed` is the seed of the
     /// random sign flips in tests over many cases.
@@ -125,6 +134,7 @@ impl RunReport {
             cost: RunCost::of(&encodings, &results),
             config,
             encodings,
+            encodings_left_out: 0,
             cases,
             results,
             randomness: Randomness::chacha20(seed),
@@ -158,6 +168,22 @@ impl RunReport {
         let created_at = times.min().cloned().unwrap_or_default();
         let seed = results.first().map_or(0, |r| r.metadata.randomness.seed);
         Self::new(None, encodings, cases, results, created_at, seed)
+    }
+
+    /// Keeps the encoding systems whose id is to be kept, with their results, and computes the rest again. The cost of a part is
+    /// that of its results.
+    pub fn retain_encodings(&mut self, keep: impl Fn(&str) -> bool) {
+        let before = (self.encodings.len(), self.results.len());
+        let ids = encoding_ids(&self.encodings, &self.results);
+        self.encodings_left_out += ids.into_iter().filter(|id| !keep(id)).count();
+        self.encodings.retain(|encoding| keep(&encoding.id));
+        self.results.retain(|result| keep(&result.encoding_id));
+        if before != (self.encodings.len(), self.results.len()) {
+            let (encodings, results) = (&self.encodings, &self.results);
+            self.outcomes = Outcomes::of(results);
+            self.statistics = Statistics::of(encodings, results, self.randomness.seed);
+            self.cost = RunCost::of(encodings, results);
+        }
     }
 
     /// Reads `report.json`, or the array of results that `run` writes.

@@ -17,6 +17,9 @@ use crate::{ExperimentResult, TokenUse};
 pub struct RunCost {
     /// Calls, those answered from a store too.
     pub calls: u64,
+    /// Requests that repeat a call after a failure; `None` in reports of earlier versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retries: Option<u64>,
     /// Tokens that replies report.
     pub tokens_spent: TokenUse,
     /// The cost, in JSON dollars as a text; `None` if that of a result is not known.
@@ -46,12 +49,18 @@ impl RunCost {
     /// Replaces what results say of the whole run by what its calls took.
     pub(crate) fn spent(&mut self, tally: &CallTally) {
         self.calls = u64::from(tally.calls);
+        self.retries = Some(u64::from(tally.retries));
         self.tokens_spent = tally.usage.unwrap_or_default();
-        self.usd = tally.usd();
+        // Without a reply nothing has a price.
+        self.usd = (!tally.unpriced).then(|| tally.cost.unwrap_or_default());
     }
 
-    pub(super) fn of(encodings: &[ReportedEncodingSystem], results: &[ExperimentResult]) -> Self {
+    pub(crate) fn of(encodings: &[ReportedEncodingSystem], results: &[ExperimentResult]) -> Self {
+        let retries = results
+            .iter()
+            .map(|result| u64::from(result.metadata.retries));
         let mut run = Self {
+            retries: Some(retries.sum()),
             usd: Some(Usd::ZERO),
             ..Self::default()
         };

@@ -13,7 +13,7 @@ use crate::judge::score::{MAX_LEARNABILITY, round_half_up};
 use crate::model::CallTally;
 use crate::model::client::now;
 use crate::plan::{Config, EncodingSystem, Item, Plan, PlannedCase};
-use crate::report::{ReportedEncodingSystem, RunReport};
+use crate::report::{ReportedEncodingSystem, RunCost, RunReport};
 use crate::result::shared::SharedParts;
 use crate::result::timestamp;
 use crate::rules::lint::lint;
@@ -153,8 +153,8 @@ impl<'a> Runner<'a> {
         Ok(report)
     }
 
-    /// Runs every experiment of `plan` without a report. The rules are not counted, so the tokenizers are not loaded for them, which
-    /// would take longer than a short run.
+    /// Runs every experiment of `plan` and returns the results and their cost, without a report. The rules are not counted, so the
+    /// tokenizers are not loaded for them, which would take longer than a short run.
     ///
     /// # Errors
     /// As [`Self::run`].
@@ -162,9 +162,11 @@ impl<'a> Runner<'a> {
         &self,
         plan: &Plan,
         on_event: &mut dyn FnMut(RunEvent<'_>),
-    ) -> Result<Vec<ExperimentResult>, RunError> {
-        let (results, ..) = self.planned(plan, on_event).await?;
-        Ok(results)
+    ) -> Result<(Vec<ExperimentResult>, RunCost), RunError> {
+        let (results, _, totals) = self.planned(plan, on_event).await?;
+        let mut cost = RunCost::default();
+        cost.spent(&totals);
+        Ok((results, cost))
     }
 
     /// Scores texts that another tool encoded and decoded, with the judges of `config`. Given scores and token counts are used as

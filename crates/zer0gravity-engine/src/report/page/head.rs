@@ -236,6 +236,15 @@ pub(super) fn origin(report: &RunReport) -> (Status, String) {
 /// Returns the notices on the limits of the results, the most important one first.
 pub(super) fn notices(report: &RunReport) -> Vec<(Status, String)> {
     let mut notices = Vec::new();
+    if report.encodings_left_out > 0 {
+        let shown = report.encodings.len();
+        let all = shown + report.encodings_left_out;
+        let text = format!(
+            "A selection: {shown} of {} of the run. Significance is adjusted for these only.",
+            counted(all, "encoding system", "encoding systems")
+        );
+        notices.push((Status::Caution, text));
+    }
     let counts = report.outcomes.counts.iter();
     let unsent: usize = counts
         .filter(|row| row.status == StageStatus::NotRun)
@@ -344,10 +353,7 @@ pub(super) fn provenance(report: &RunReport) -> Section {
                 .map(crate::metrics::cost::dollars::written)
                 .into(),
         ),
-        (
-            "Retries",
-            metadata().map(|m| u64::from(m.retries)).sum::<u64>().into(),
-        ),
+        ("Retries", report.cost.retries.into()),
     ];
     if let Some(config) = config {
         facts.extend([

@@ -313,7 +313,7 @@ fn the_cost_is_what_the_results_report() {
     let cost = serde_json::to_value(small().cost).unwrap();
     assert_eq!(
         cost,
-        json!({"calls": 72, "tokensSpent": {"input": 4800, "output": 960}, "usd": null, "perEncoding": [
+        json!({"calls": 72, "retries": 0, "tokensSpent": {"input": 4800, "output": 960}, "usd": null, "perEncoding": [
             {"encodingId": "vowels", "calls": 36, "tokensSpent": {"input": 2400, "output": 480}, "usd": null},
             {"encodingId": "signs", "calls": 36, "tokensSpent": {"input": 2400, "output": 480}, "usd": null},
         ]})
