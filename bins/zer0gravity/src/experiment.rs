@@ -92,8 +92,8 @@ pub struct Stop<'a> {
     pub cap: Option<(Usd, Usd)>,
 }
 
-/// Says why a run stopped and how to continue it, writes the outputs of `gate`, and gives the exit code: the worst that happened, then the checks that
-/// were asked for. `stop` says how to continue the run, if it is kept.
+/// Says why a run stopped and how to continue it, and writes the outputs of `gate`. Gives the exit code: the worst that happened,
+/// then the checks that were asked for. `stop` says how to continue the run, if it is kept.
 pub fn conclude(
     results: &[ExperimentResult],
     left_out: usize,

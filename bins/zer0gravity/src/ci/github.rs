@@ -19,7 +19,8 @@ const MOST: usize = 10;
 /// The variable with the file of the step summary.
 const SUMMARY: &str = "GITHUB_STEP_SUMMARY";
 
-/// Prints a line on stderr for each check that does not hold, lines left out, each failed experiment and each critical flag. A closed stderr is not a failure.
+/// Prints lines on stderr for the checks that do not hold, for inputs left out, for failed experiments and for critical flags. A
+/// closed stderr is not a failure.
 pub fn annotate(results: &[ExperimentResult], left_out: Option<&str>, failed: &[String]) {
     let inputs = left_out.map(|text| annotation("error", "texts", text));
     let checks = failed.iter().map(|text| annotation("error", "check", text));

@@ -413,7 +413,7 @@ fn n15_report_export_and_compare_take_selected_encodings() {
         .exits(0)
         .stdout;
     assert!(page.contains("a.txt") && !page.contains("b.txt"));
-    for command in ["report new", "export new", "compare old new"] {
+    for command in ["report new -o -", "export new", "compare old new"] {
         let line = format!("{command} --encoding-id d*");
         let ran = place.alone(&words(&line)).exits(2);
         ran.tells(&["--encoding-id selects nothing; ids: a, b, c"]);

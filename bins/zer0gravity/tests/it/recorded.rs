@@ -35,7 +35,9 @@ fn report(place: &Place) -> Value {
 fn a_recorded_matrix_gives_its_report_offline() {
     let place = Place::new();
     place.file(CASSETTE, fs::read(file(CASSETTE)).unwrap());
-    matrix(&place, &["--replay", CASSETTE]).exits(3);
+    let ran = matrix(&place, &["--replay", CASSETTE]).exits(3);
+    // Nothing is sent, so nothing is spent.
+    assert!(!ran.stdout.contains("Cost:"), "{}", ran.stdout);
     let report = report(&place);
     let expected: Value = serde_json::from_slice(&fs::read(file("report.json")).unwrap()).unwrap();
     // Too long to be shown: the README beside the fixture says how to look at both.

@@ -18,8 +18,11 @@ use crate::atom::{Atom, Atoms, Kind, Language};
 /// The most atoms and sentences of a text that are compared one by one.
 const MOST: usize = 2_000;
 
-/// The most words of a text and of a clause that are compared one by one.
-const MOST_WORDS: [usize; 2] = [20_000, 1_000];
+/// The most words of a text that are compared one by one.
+const MOST_WORDS: usize = 20_000;
+
+/// The most words of a clause.
+const MOST_CLAUSE_WORDS: usize = 1_000;
 
 /// The most pairs of operators of one kind.
 const MOST_PAIRS: usize = 250_000;
@@ -57,7 +60,7 @@ pub fn compare(original: &Atoms, decoded: &Atoms) -> Comparison {
     let is_wide = |kind: Kind| original.of(kind).count() * decoded.of(kind).count() > MOST_PAIRS;
     let is_long = |atoms: &Atoms| {
         let clauses = || atoms.clauses.iter().map(|clause| clause.words.len());
-        clauses().sum::<usize>() > MOST_WORDS[0] || clauses().any(|words| words > MOST_WORDS[1])
+        clauses().sum::<usize>() > MOST_WORDS || clauses().any(|words| words > MOST_CLAUSE_WORDS)
     };
     let is_truncated = sizes.iter().any(|size| *size > MOST)
         || is_long(original)

@@ -51,6 +51,18 @@ fn a_key_is_the_hash_of_canonical_json() {
 }
 
 #[test]
+fn the_program_that_judges_offline_is_in_the_key_of_its_calls() {
+    let key = |role: Role, offline: bool| {
+        let (mut request, mut label) = (request(), label());
+        (request.role, label.offline) = (role, offline);
+        CallKey::of_message(&request, &label)
+    };
+    assert_eq!(key(Role::SemanticJudge, false), key(Role::Encoder, false));
+    assert_eq!(key(Role::Encoder, true), key(Role::Encoder, false));
+    assert_ne!(key(Role::SemanticJudge, true), key(Role::Encoder, true));
+}
+
+#[test]
 fn every_field_of_a_message_is_in_its_key() {
     type Change = fn(&mut ModelRequest, &mut ModelLabel);
     let changes: [(&str, Change); 16] = [
