@@ -63,7 +63,7 @@ impl CaseFilter {
 }
 
 /// The encoding systems of a run that a command reads.
-#[derive(Debug, Clone, clap::Args)]
+#[derive(Debug, Clone, Default, clap::Args)]
 pub struct EncodingFilter {
     /// Take the encoding systems whose id matches a pattern with * and ?; several patterns add up.
     #[arg(long, value_name = "GLOB", action = ArgAction::Append, value_parser = glob)]

@@ -198,7 +198,7 @@ fn within(text: &str, most: f64) -> Option<f64> {
 }
 
 /// The checks of the results.
-#[derive(Debug, Clone, Copy, clap::Args)]
+#[derive(Debug, Clone, Copy, Default, clap::Args)]
 pub struct Checks {
     /// Exit with code 4 if the mean total is below X points.
     #[arg(long, value_name = "X", value_parser = points, allow_negative_numbers = true)]

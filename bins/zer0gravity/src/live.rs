@@ -9,6 +9,7 @@ use zer0gravity_engine::Tokenizers;
 use zer0gravity_engine::report::{RunReport, page};
 use zer0gravity_engine::run::RunView;
 
+use crate::calibrated::CalibrationFlags;
 use crate::filter::EncodingFilter;
 use crate::{error, experiment, run_dir};
 
@@ -84,8 +85,10 @@ impl LiveRun {
         only: &EncodingFilter,
         last: Option<&LiveState>,
         every: u64,
+        calibration: &CalibrationFlags,
     ) -> Result<Option<RunPage<LiveState>>, Failure> {
         let (phase, mut report) = self.read().await?;
+        calibration.apply(&mut report)?;
         only.apply(&mut report, &self.folder)?;
         let results = report.results.iter();
         let state = LiveState {

@@ -7,6 +7,7 @@
 //!
 //! `zer0gravity --help` lists the commands. The guide is `docs/zer0gravity.md` in the repository.
 
+mod calibrated;
 mod ci;
 mod commands;
 mod error;
@@ -31,10 +32,12 @@ use clap::ArgMatches;
 use zer0gravity_engine::rules::SYNTAX;
 
 use commands::atoms::{self, AtomsArgs};
+use commands::calibrate::{self, CalibrateArgs};
 use commands::compare::{self, CompareArgs};
 use commands::demo;
 use commands::estimate::{self, EstimateArgs};
 use commands::export::{self, ExportArgs};
+use commands::label::{self, LabelArgs};
 use commands::levels::{self, LevelsArgs};
 use commands::lint::{self, LintArgs};
 use commands::matrix::{self, MatrixArgs};
@@ -49,7 +52,6 @@ use commands::status::{self, StatusArgs};
 const EXAMPLES: &str = "\
 Examples:
   zer0gravity run --level 1
-  zer0gravity lint
   zer0gravity matrix --level 1
   zer0gravity report";
 
@@ -126,6 +128,17 @@ enum Command {
     /// The exit code is 4 if it is worse by more than --max-drop allows.
     #[command(after_help = compare::EXAMPLES)]
     Compare(CompareArgs),
+    /// Let a person score pairs of texts
+    ///
+    /// Shown are the original and the decoded text, and nothing about encoding systems, models and scores. Each answer is on the
+    /// disk before the next pair. The same command continues.
+    #[command(after_help = label::EXAMPLES)]
+    Label(LabelArgs),
+    /// Compare the judge of a run with labels of people
+    ///
+    /// Agreement, bias, and mean points for the meaning that are corrected by the labels. No score of the run changes.
+    #[command(after_help = calibrate::EXAMPLES, args_conflicts_with_subcommands = true)]
+    Calibrate(CalibrateArgs),
     /// Count the calls of a run and their highest cost
     ///
     /// Nothing is sent.
@@ -154,6 +167,8 @@ fn execute(cli: &Cli, session: &mut Session) -> Result<Exit, Failure> {
         Command::Report(args) => report::execute(args, session),
         Command::Export(args) => export::execute(args, session),
         Command::Compare(args) => compare::execute(args, session),
+        Command::Label(args) => label::execute(args, session),
+        Command::Calibrate(args) => calibrate::execute(args, session),
         Command::Estimate(args) => estimate::execute(args, session),
         Command::Status(args) => status::execute(args, session),
         Command::Demo(args) => demo::execute(args, session),

@@ -54,6 +54,7 @@
 
 #![warn(clippy::exhaustive_enums, clippy::exhaustive_structs)]
 
+pub mod calibration;
 pub mod dataset;
 pub mod judge;
 pub mod metrics;

@@ -10,19 +10,23 @@ const OTHERS: [&str; 3] = ["docs/benchmarks.md", "docs/peers.md", "docs/style.md
 
 /// The verbs that a task begins with.
 const VERBS: &[&str] = &[
+    "Ask",
     "Bring",
     "Build",
     "Check",
     "Choose",
     "Compare",
+    "Correct",
     "Define",
     "Discover",
     "Find",
     "Give",
     "Keep",
+    "Label",
     "Let",
     "Limit",
     "Move",
+    "Plan",
     "Prove",
     "Read",
     "Replay",

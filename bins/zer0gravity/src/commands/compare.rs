@@ -9,6 +9,7 @@ use bin_support::{Exit, Failure, Output, Results, Session, Table, escape};
 use zer0gravity_engine::dataset::CaseFormat;
 use zer0gravity_engine::report::{Changes, Comparison, Difference, Limits, probability};
 
+use crate::calibrated::{self, CalibrationFlags};
 use crate::error::Error;
 use crate::filter::EncodingFilter;
 use crate::flags::points;
@@ -45,6 +46,8 @@ pub struct CompareArgs {
     /// Compare runs that different judges, or judges with different prompts, have scored.
     #[arg(long)]
     pub allow_changed_judge: bool,
+    #[command(flatten)]
+    pub calibration: CalibrationFlags,
 }
 
 pub fn execute(args: &CompareArgs, session: &mut Session) -> Result<Exit, Failure> {
@@ -61,7 +64,11 @@ pub fn execute(args: &CompareArgs, session: &mut Session) -> Result<Exit, Failur
         return Err(Failure::usage(Error::RulesCompared { files: texts }));
     }
     let only = &args.only;
-    let (old, new) = (old.read(only, session)?, new.read(only, session)?);
+    let read = |source| args.calibration.read(source, only, session);
+    let (old, new) = (read(&old)?, read(&new)?);
+    for (name, report) in [("old: ", &old), ("new: ", &new)] {
+        calibrated::tell(report, name, session);
+    }
     let limits = Limits::from(args.max_drop)
         .allowing_changed_judge(args.allow_changed_judge)
         .strict(args.strict);

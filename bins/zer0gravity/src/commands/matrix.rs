@@ -3,9 +3,11 @@
 use std::path::PathBuf;
 
 use bin_support::{Exit, Failure, Session, runs};
+use zer0gravity_engine::calibration::JudgeIdentity;
 use zer0gravity_engine::plan::{Costs, Plan};
 use zer0gravity_engine::run::{ChangedCalls, RunDirectory};
 
+use crate::calibrated::{self, CalibrationFlags};
 use crate::ci::CiFlags;
 use crate::flags::{Checks, Repeats, RoleFlags, Texts};
 use crate::run_dir::{self, Continued, RunOutput};
@@ -38,6 +40,8 @@ pub struct MatrixArgs {
     pub checks: Checks,
     #[command(flatten)]
     pub ci: CiFlags,
+    #[command(flatten)]
+    pub calibration: CalibrationFlags,
     #[command(flatten)]
     pub asking: RoleFlags,
 }
@@ -73,16 +77,23 @@ pub fn execute(args: &MatrixArgs, session: &mut Session) -> Result<Exit, Failure
     }
     let plan = Plan::new(encodings, cases, config);
     setup::check(&plan, asking, &args.checks, session)?;
+    let judge = JudgeIdentity::of_config(&plan.config);
+    let calibration = args.calibration.of_judge(Ok(Some(judge)))?;
     let used = used
         .into_iter()
         .chain(asking.talks())
+        .chain(args.calibration.file())
         .chain(args.run_dir.clone());
     let gate = args.ci.begin(&args.checks, used)?;
     let folder = args.run_dir.clone();
     let folder = folder.map_or_else(|| runs::make_next("matrix"), Ok)?;
     let directory = setup::begun(&folder, &plan, left_out, &asking.model, &*asked.clock)?;
     run_dir::tell(&folder, session);
-    let report = run_dir::resume(&directory, &asked, ChangedCalls::Refuse, session)?;
+    let mut report = run_dir::resume(&directory, &asked, ChangedCalls::Refuse, session)?;
+    if let Some(calibration) = calibration {
+        report.calibrate(calibration);
+        calibrated::tell(&report, "", session);
+    }
     let shown = RunOutput::of(args.json);
     run_dir::conclude(Continued::Run, &directory, &report, gate, shown, session)
 }

@@ -1,10 +1,12 @@
 //! The commands, one file each with its flags.
 
 pub mod atoms;
+pub mod calibrate;
 pub mod compare;
 pub mod demo;
 pub mod estimate;
 pub mod export;
+pub mod label;
 pub mod levels;
 pub mod lint;
 pub mod matrix;

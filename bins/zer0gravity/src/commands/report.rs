@@ -6,6 +6,7 @@ use bin_support::runs::RunArg;
 use bin_support::{Exit, Failure, OutputTarget, Session, block_on};
 use zer0gravity_engine::report::page;
 
+use crate::calibrated::CalibrationFlags;
 use crate::error::Error;
 use crate::filter::EncodingFilter;
 use crate::live::LiveRun;
@@ -28,6 +29,8 @@ pub struct ReportArgs {
     pub page: PageFlags,
     #[command(flatten)]
     pub only: EncodingFilter,
+    #[command(flatten)]
+    pub calibration: CalibrationFlags,
 }
 
 pub fn execute(args: &ReportArgs, session: &mut Session) -> Result<Exit, Failure> {
@@ -38,14 +41,19 @@ pub fn execute(args: &ReportArgs, session: &mut Session) -> Result<Exit, Failure
     let source = Source::find(&args.run, session)?;
     let default = || OutputTarget::from(source.file.with_extension("html"));
     let target = args.output.clone().unwrap_or_else(default);
+    let inputs = source.files().into_iter().chain(args.calibration.file());
     if let (Some(every), Some(file)) = (args.page.watch, target.file()) {
-        ensure_not_input(file, source.files())?;
+        ensure_not_input(file, inputs)?;
         let live = LiveRun::open(source.path())?;
-        let read = async |last: Option<&_>| live.read_page(&args.only, last, every).await;
+        let read = async |last: Option<&_>| {
+            live.read_page(&args.only, last, every, &args.calibration)
+                .await
+        };
         return block_on(args.page.follow(every, file, session, read))?;
     }
-    let output = target.begin(source.files())?;
-    let html = page(&source.read(&args.only, session)?).render()?;
+    let output = target.begin(inputs)?;
+    let report = args.calibration.read(&source, &args.only, session)?;
+    let html = page(&report).render()?;
     output.finish(session, |out| out.write_all(html.as_bytes()))?;
     if let Some(file) = target.file() {
         args.page.show(file, session)?;

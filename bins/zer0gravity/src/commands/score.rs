@@ -4,9 +4,11 @@ use std::path::{Path, PathBuf};
 
 use bin_support::model::ProviderName;
 use bin_support::{Exit, Failure, OutputTarget, Session};
+use zer0gravity_engine::calibration::JudgeIdentity;
 use zer0gravity_engine::dataset::parse_samples;
 use zer0gravity_engine::report::RunReport;
 
+use crate::calibrated::{self, CalibrationFlags};
 use crate::ci::CiFlags;
 use crate::flags::{Checks, Repeats, RoleFlags};
 use crate::output::Show;
@@ -36,6 +38,8 @@ pub struct ScoreArgs {
     pub checks: Checks,
     #[command(flatten)]
     pub ci: CiFlags,
+    #[command(flatten)]
+    pub calibration: CalibrationFlags,
     #[command(flatten)]
     pub asking: RoleFlags,
 }
@@ -70,7 +74,11 @@ pub fn execute(args: &ScoreArgs, session: &mut Session) -> Result<Exit, Failure>
         asked.model_client.label(),
         &asked.model,
     );
-    let used: Vec<_> = read.into_iter().chain(asking.talks()).collect();
+    let is_judged = samples.iter().any(|one| one.semantic_score.is_none());
+    let judge = is_judged.then(|| JudgeIdentity::of_config(&config));
+    let calibration = args.calibration.of_judge(Ok(judge))?;
+    let used = read.into_iter().chain(asking.talks());
+    let used: Vec<_> = used.chain(args.calibration.file()).collect();
     let target = args.output.as_ref().unwrap_or(&OutputTarget::Stdout);
     let output = target.begin(&used)?;
     let results_file = target.file().map(Path::to_owned);
@@ -89,6 +97,11 @@ pub fn execute(args: &ScoreArgs, session: &mut Session) -> Result<Exit, Failure>
         several,
     );
     output::results(show, output, &results, None, &summary, quiet, session)?;
+    if let Some(calibration) = calibration {
+        let mut report = RunReport::of_results(results.clone());
+        report.calibrate(calibration);
+        calibrated::tell(&report, "", session);
+    }
     if several && !quiet {
         let report = RunReport::of_results(results.clone());
         let ranking = ranking::text(&report, &session.results);

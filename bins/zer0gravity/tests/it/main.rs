@@ -7,6 +7,7 @@
 mod atoms;
 mod bad_input;
 mod budget;
+mod calibrate;
 mod caps;
 mod changed_calls;
 mod ci;
@@ -20,6 +21,7 @@ mod faults;
 mod flags;
 mod help;
 mod keys;
+mod label;
 mod language;
 mod local;
 mod matrix;

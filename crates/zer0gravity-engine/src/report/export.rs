@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::RunReport;
 use super::grouped::total;
+use crate::text::cell::inert as text;
 use crate::{ExperimentResult, FailureKind};
 
 /// The columns of [`export_csv`], in order. Texts first by what they name, then numbers, then the long texts.
@@ -146,16 +147,6 @@ fn row(result: &ExperimentResult) -> [String; CSV_COLUMNS.len()] {
         text(result.encoded_text.as_deref().unwrap_or_default()),
         text(result.decoded_text.as_deref().unwrap_or_default()),
     ]
-}
-
-/// A text that no spreadsheet takes for a formula.
-fn text(text: &str) -> String {
-    let rest = text.trim_start_matches('\'');
-    if rest.starts_with(['=', '+', '-', '@', '\t', '\r', '\n']) {
-        format!("'{text}")
-    } else {
-        text.to_owned()
-    }
 }
 
 fn number(value: Option<impl Display>) -> String {

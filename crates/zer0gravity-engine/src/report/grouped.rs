@@ -194,12 +194,9 @@ pub(super) fn over_texts(
             .collect()
     };
     let items = groups.iter().flat_map(|group| &group.items);
-    let estimate = mean_with_interval(&means, scale);
     MeanEstimate {
-        n: estimate.n,
         values: items.filter_map(|item| value(item)).count(),
-        mean: estimate.mean.map(figure),
-        ci95: estimate.ci95.map(figures),
+        ..mean_with_interval(&means, scale).rounded()
     }
 }
 
@@ -213,20 +210,12 @@ pub(super) fn figure(value: f64) -> f64 {
     rounded(value, 6)
 }
 
-/// An interval as reports hold it.
-pub(super) fn figures(interval: Interval) -> Interval {
-    Interval {
-        low: figure(interval.low),
-        high: figure(interval.high),
-        ..interval
-    }
-}
-
 /// The interval of a difference of two totals, which is at most 100 points.
 pub(super) fn within_totals(interval: Interval) -> Interval {
-    figures(Interval {
+    let clipped = Interval {
         low: interval.low.max(-100.0),
         high: interval.high.min(100.0),
         ..interval
-    })
+    };
+    clipped.rounded()
 }

@@ -9,6 +9,7 @@
 
 mod changes;
 mod compare;
+mod corrected;
 mod export;
 mod grouped;
 mod judges;
@@ -24,6 +25,7 @@ mod verdict;
 
 pub use changes::{Changes, ItemName};
 pub use compare::{Comparison, Difference, NewFailure, PairName};
+pub use corrected::calibration_lines;
 pub use export::{CSV_COLUMNS, export_csv, export_json};
 pub use judges::{JudgePanel, JudgeStatistics, Judges};
 pub use outcomes::{OutcomeCount, Outcomes};

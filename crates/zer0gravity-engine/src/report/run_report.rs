@@ -1,11 +1,12 @@
 //! A whole run in the form of `report.json`.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::ExperimentResult;
+use crate::calibration::Calibration;
 use crate::dataset::Case;
 use crate::plan::{Config, PlannedCase};
 use crate::result::shared::SharedParts;
@@ -56,6 +57,9 @@ pub struct RunReport {
     pub outcomes: Outcomes,
     /// The statistics of the scores.
     pub statistics: Statistics,
+    /// The comparison of the judge with people that the corrected means are from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub calibration: Option<Box<Calibration>>,
     /// The tokens and the cost of the run.
     pub cost: RunCost,
     /// The source of random choices.
@@ -131,6 +135,7 @@ impl RunReport {
             calls_file: None,
             outcomes: Outcomes::of(&results),
             statistics: Statistics::of(&encodings, &results, seed),
+            calibration: None,
             cost: RunCost::of(&encodings, &results),
             config,
             encodings,
@@ -171,7 +176,7 @@ impl RunReport {
     }
 
     /// Keeps the encoding systems whose id is to be kept, with their results, and computes the rest again. The cost of a part is
-    /// that of its results.
+    /// that of its results; corrected means stay.
     pub fn retain_encodings(&mut self, keep: impl Fn(&str) -> bool) {
         let before = (self.encodings.len(), self.results.len());
         let ids = encoding_ids(&self.encodings, &self.results);
@@ -181,7 +186,15 @@ impl RunReport {
         if before != (self.encodings.len(), self.results.len()) {
             let (encodings, results) = (&self.encodings, &self.results);
             self.outcomes = Outcomes::of(results);
+            let corrected = std::mem::take(&mut self.statistics.per_encoding).into_iter();
+            let mut corrected: HashMap<_, _> = corrected
+                .map(|encoding| (encoding.encoding_id, encoding.semantic_corrected))
+                .collect();
             self.statistics = Statistics::of(encodings, results, self.randomness.seed);
+            for encoding in &mut self.statistics.per_encoding {
+                let earlier = corrected.remove(&encoding.encoding_id);
+                encoding.semantic_corrected = earlier.flatten();
+            }
             self.cost = RunCost::of(encodings, results);
         }
     }

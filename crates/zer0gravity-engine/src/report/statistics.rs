@@ -11,6 +11,7 @@ use super::grouped::{
 };
 use super::{Judges, ReportedEncodingSystem};
 use crate::ExperimentResult;
+use crate::calibration::CorrectedMean;
 use crate::metrics::stats::{Interval, MeanEstimate, PairedResult, holm, paired_test};
 
 /// The statistics of a run's scores.
@@ -58,6 +59,9 @@ pub struct EncodingSystemStatistics {
     pub total: MeanEstimate,
     /// The points for meaning, 0 to 40.
     pub semantic_preservation: MeanEstimate,
+    /// The points for meaning, corrected by labels of people; set by [`RunReport::calibrate`](super::RunReport::calibrate).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub semantic_corrected: Option<CorrectedMean>,
     /// The points for the rules, 0 to 5.
     pub implementability: MeanEstimate,
     /// Percent, negative for an expansion.
@@ -155,6 +159,7 @@ impl EncodingSystemStatistics {
             scored_cases: scored_cases.count(),
             total: mean(grouped::total, TOTAL),
             semantic_preservation: mean(grouped::semantic, SEMANTIC),
+            semantic_corrected: None,
             implementability: mean(grouped::implementability, IMPLEMENTABILITY),
             compression_percent: mean(grouped::compression, COMPRESSION),
             chrf_pp: mean(grouped::chrf, TOTAL),

@@ -1,6 +1,7 @@
 //! Text helpers: trimming as in ECMAScript, visible characters, words and hashes.
 
 pub(crate) mod arc;
+pub(crate) mod cell;
 pub(crate) mod hash;
 pub(crate) mod lexicon;
 pub(crate) mod setters;

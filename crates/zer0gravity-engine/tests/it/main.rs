@@ -4,6 +4,7 @@
     reason = "a test stops at the first surprise, and the line says which"
 )]
 
+mod calibrate;
 mod cost;
 mod dataset;
 mod desk;

@@ -13,4 +13,4 @@ mod layout;
 mod order;
 #[cfg(feature = "report")]
 mod page;
-mod sample;
+pub(crate) mod sample;

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use statrs::distribution::{Beta, ContinuousCDF, StudentsT};
 
 use super::{mean, squares};
+use crate::judge::number::rounded;
 
 /// The share of intervals that hold the true value.
 const CONFIDENCE: f64 = 0.95;
@@ -56,6 +57,28 @@ pub struct MeanEstimate {
     pub mean: Option<f64>,
     /// The 95 % interval; `None` below 2 values, as one value says nothing about its own spread.
     pub ci95: Option<Interval>,
+}
+
+impl Interval {
+    /// The interval as reports hold it, with six decimals.
+    pub(crate) fn rounded(self) -> Self {
+        Self {
+            low: rounded(self.low, 6),
+            high: rounded(self.high, 6),
+            ..self
+        }
+    }
+}
+
+impl MeanEstimate {
+    /// The estimate as reports hold it, with six decimals.
+    pub(crate) fn rounded(self) -> Self {
+        Self {
+            mean: self.mean.map(|mean| rounded(mean, 6)),
+            ci95: self.ci95.map(Interval::rounded),
+            ..self
+        }
+    }
 }
 
 /// The mean of `values`, numbers on a scale from `low` to `high`, with its 95 % interval, which takes them for independent
@@ -130,7 +153,7 @@ fn exact(n: f64, mean: f64, (low, high): (f64, f64)) -> Option<Interval> {
 }
 
 /// The number of standard errors that a 95 % interval reaches to each side; `None` below one degree of freedom.
-fn quantile(freedom: f64) -> Option<f64> {
+pub(crate) fn quantile(freedom: f64) -> Option<f64> {
     let student = StudentsT::new(0.0, 1.0, freedom).ok()?;
     Some(student.inverse_cdf(f64::midpoint(1.0, CONFIDENCE)))
 }

@@ -35,18 +35,28 @@ fn judge(report: &RunReport) -> String {
     match panel.per_judge.as_slice() {
         [] => String::new(),
         [one] => format!(
-            "One judge, {}, read every pair. No person checked its points, and another judge may give different ones.",
-            one.model
+            "One judge, {}, read every pair. {}, and another judge may give different ones.",
+            one.model,
+            checked(report, "its")
         ),
         several => {
             let agreement = panel.alpha.map_or_else(String::new, |alpha| {
                 format!(" and agree with a Krippendorff alpha of {alpha:.2}")
             });
-            format!(
-                "{} judges read the pairs{agreement}; no person checked their points.",
-                several.len()
-            )
+            let (count, people) = (several.len(), checked(report, "their"));
+            format!("{count} judges read the pairs{agreement}. {people}.")
         }
+    }
+}
+
+/// The part that people had in the points.
+fn checked(report: &RunReport, whose: &str) -> String {
+    match &report.calibration {
+        None => format!("No person checked {whose} points"),
+        Some(calibration) if report.labelled_pairs(calibration) == 0 => {
+            format!("People checked {whose} points, but for no random sample of these pairs")
+        }
+        Some(_) => format!("People checked {whose} points for a random sample of the pairs"),
     }
 }
 

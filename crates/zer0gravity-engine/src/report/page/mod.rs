@@ -5,6 +5,7 @@ mod cost;
 mod experiments;
 mod head;
 mod limits;
+mod people;
 mod results;
 mod signals;
 
@@ -59,6 +60,7 @@ pub fn page(report: &RunReport) -> Page {
         commitments::section(report, &told),
         signals::outcomes(report, &told),
         signals::judges(report),
+        people::section(report),
         experiments::texts(report, &told),
         experiments::section(report, &told),
     ];
