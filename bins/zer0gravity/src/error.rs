@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use bin_support::{Failure, escape};
 use llm_client::Usd;
 use zer0gravity_engine::dataset::{CaseError, CaseFormat, RulesError};
+use zer0gravity_engine::plan::rubric::RubricError;
 use zer0gravity_engine::run::DirectoryError;
 use zer0gravity_engine::store::StoreError;
 
@@ -138,6 +139,19 @@ pub enum Error {
         line: usize,
         evidence: String,
     },
+    #[error("{}: {source}", name(path))]
+    Rubric { path: PathBuf, source: RubricError },
+    #[error("{}: expected UTF-8", name(path))]
+    NoUtf8 { path: PathBuf },
+    #[error(
+        "{}: expected a prompt that asks for JSON with the key \"score\"",
+        name(path)
+    )]
+    NoScorePrompt { path: PathBuf },
+    #[error("{flag} needs a model, and this run is offline; name a --provider")]
+    PromptOffline { flag: &'static str },
+    #[error("{message}")]
+    UnknownMeasure { message: String },
     #[error("{}: expected a JSON file of {what}: {message}", name(path))]
     Form {
         path: PathBuf,

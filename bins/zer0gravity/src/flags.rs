@@ -11,6 +11,7 @@ use zer0gravity_engine::prompts::{MAX_OUTPUT_TOKENS, PromptProfile};
 use zer0gravity_engine::result::AtomMetrics;
 
 use crate::filter::CaseFilter;
+use crate::measure_gate::{MeasureGate, gate};
 
 /// A number of repetitions, 1 to 1000.
 fn repeats() -> RangedU64ValueParser<u32> {
@@ -71,6 +72,8 @@ pub struct RoleFlags {
     pub decoder_model: Option<String>,
     #[command(flatten)]
     pub judging: Judging,
+    #[command(flatten)]
+    pub scoring: ScoringFlags,
     /// Set of prompts: plain, bands or guarded.
     ///
     /// The original ones, with bands for the judges, or guarded against texts that address a model.
@@ -154,6 +157,29 @@ pub struct Judging {
     pub judge_model: Vec<String>,
 }
 
+/// The judge's prompt and the measures of the user.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub struct ScoringFlags {
+    /// File of own measures (TOML).
+    ///
+    /// Judges with other prompts, patterns and metrics; no score of the built-in rubric changes.
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
+    pub rubric: Option<PathBuf>,
+    /// File that replaces the system prompt of the judge of the meaning.
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
+    pub judge_prompt: Option<PathBuf>,
+}
+
+impl ScoringFlags {
+    /// The files.
+    pub fn files(&self) -> impl Iterator<Item = PathBuf> {
+        [&self.rubric, &self.judge_prompt]
+            .into_iter()
+            .flatten()
+            .cloned()
+    }
+}
+
 /// The repetitions of a run.
 #[derive(Debug, Clone, Copy, clap::Args)]
 pub struct Repeats {
@@ -198,7 +224,7 @@ fn within(text: &str, most: f64) -> Option<f64> {
 }
 
 /// The checks of the results.
-#[derive(Debug, Clone, Copy, Default, clap::Args)]
+#[derive(Debug, Clone, Default, clap::Args)]
 pub struct Checks {
     /// Exit with code 4 if the mean total is below X points.
     #[arg(long, value_name = "X", value_parser = points, allow_negative_numbers = true)]
@@ -212,6 +238,11 @@ pub struct Checks {
     /// Exit with code 4 if a decoded text has more than N commitments that the original lacks.
     #[arg(long, value_name = "N", hide_short_help = true)]
     pub max_invented: Option<usize>,
+    /// Exit with code 4 unless the mean of a measure keeps a limit: ID>=X or ID<=X.
+    ///
+    /// Measures are `total`, `semantic`, `critical_recall` and those of --rubric.
+    #[arg(long, value_name = "ID>=X", value_parser = gate, hide_short_help = true)]
+    pub gate: Vec<MeasureGate>,
 }
 
 impl Checks {
@@ -222,6 +253,7 @@ impl Checks {
             (self.fail_on_flag, "--fail-on-flag"),
             (self.min_critical_recall.is_some(), "--min-critical-recall"),
             (self.max_invented.is_some(), "--max-invented"),
+            (!self.gate.is_empty(), "--gate"),
         ];
         flags
             .into_iter()
@@ -232,26 +264,33 @@ impl Checks {
     pub fn failed_by(&self, result: &ExperimentResult) -> Vec<String> {
         let single = Self {
             min_total: None,
-            ..*self
+            gate: Vec::new(),
+            ..self.clone()
         };
         single.failed(std::slice::from_ref(result))
     }
 
-    /// Returns a sentence if the mean total is too low.
-    pub fn low(&self, results: &[ExperimentResult]) -> Option<String> {
-        self.min_total.and_then(|least| below(results, least))
+    /// Returns each check of a mean, as its flag, with a sentence if it does not hold.
+    pub fn of_means(&self, results: &[ExperimentResult]) -> Vec<(String, Option<String>)> {
+        let total = self
+            .min_total
+            .map(|least| (format!("--min-total {least}"), below(results, least)));
+        let gates = self.gate.iter();
+        let gates = gates.map(|gate| (gate.text().to_owned(), gate.failed(results)));
+        total.into_iter().chain(gates).collect()
     }
 
     /// Returns a sentence for each check that does not hold.
     pub fn failed(&self, results: &[ExperimentResult]) -> Vec<String> {
         let flagged = self.fail_on_flag.then(|| flagged(results)).flatten();
-        let low = self.low(results);
+        let means = self.of_means(results).into_iter();
+        let means = means.filter_map(|(_, failed)| failed);
         let least = self.min_critical_recall;
         let lost = least.and_then(|least| lost(results, least));
         let most = self.max_invented;
         let invented = most.and_then(|most| invented(results, most));
-        let all = [flagged, low, lost, invented];
-        all.into_iter().flatten().collect()
+        let all = flagged.into_iter().chain(means);
+        all.chain(lost).chain(invented).collect()
     }
 }
 

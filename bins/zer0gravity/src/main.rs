@@ -15,6 +15,7 @@ mod experiment;
 mod filter;
 mod flags;
 mod live;
+mod measure_gate;
 mod model;
 mod output;
 mod ranking;

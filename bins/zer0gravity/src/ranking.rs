@@ -3,7 +3,9 @@
 use std::fmt::Write as _;
 
 use bin_support::{Cell, Results, Table, Tone, escape};
-use zer0gravity_engine::report::{EncodingSystemStatistics, Pairwise, RunReport, probability};
+use zer0gravity_engine::report::{
+    EncodingSystemStatistics, OwnStatistics, Pairwise, RunReport, probability,
+};
 
 /// The adjusted p up to which a difference is significant.
 const SIGNIFICANT: f64 = 0.05;
@@ -11,6 +13,11 @@ const SIGNIFICANT: f64 = 0.05;
 /// A row for each encoding, a line for each pair, and the sentence that the page begins with.
 pub fn text(report: &RunReport, results: &Results) -> String {
     let mut text = rows(report, results);
+    for encoding in best_first(report) {
+        for own in &encoding.own_scores {
+            let _ = writeln!(text, "{}: {}", escape(&encoding.encoding_id), measure(own));
+        }
+    }
     for pair in &report.statistics.pairwise {
         if let Some(line) = difference(pair) {
             let _ = writeln!(text, "{line}");
@@ -23,6 +30,25 @@ pub fn text(report: &RunReport, results: &Results) -> String {
     };
     let _ = writeln!(text, "{origin}{}", escape(&report.lead()));
     text
+}
+
+/// Writes a line such as `obligations 7.20 [6.31, 8.09] (0 to 10; scorer failed for 2)`.
+fn measure(own: &OwnStatistics) -> String {
+    let mean = own.mean.mean;
+    let mean = mean.map_or_else(|| "none".to_owned(), |mean| format!("{mean:.2}"));
+    let interval = own.mean.ci95;
+    let interval = interval.map_or_else(String::new, |ci| {
+        format!(" [{:.2}, {:.2}]", ci.low, ci.high)
+    });
+    let failed = match own.failed {
+        0 => String::new(),
+        count => format!("; scorer failed for {count}"),
+    };
+    let [low, high] = own.scale;
+    format!(
+        "{} {mean}{interval} ({low} to {high}{failed})",
+        escape(&own.id)
+    )
 }
 
 /// The heads of the columns.

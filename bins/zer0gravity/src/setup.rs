@@ -8,6 +8,7 @@ use clap::ValueEnum as _;
 use llm_client::Clock;
 use zer0gravity_engine::Tokenizers;
 use zer0gravity_engine::model::ModelLabel;
+use zer0gravity_engine::plan::rubric::Rubric;
 use zer0gravity_engine::plan::{Config, Costs, Plan};
 use zer0gravity_engine::prompts::Role;
 use zer0gravity_engine::result::Models;
@@ -16,8 +17,9 @@ use zer0gravity_engine::rules::lint::LintFinding;
 use zer0gravity_engine::run::{RunDirectory, RunNotes};
 
 use crate::error::{self, Error};
-use crate::flags::{Checks, Repeats, RoleFlags};
+use crate::flags::{Checks, Repeats, RoleFlags, ScoringFlags};
 use crate::model::{self, ModelChoice};
+use crate::selection;
 
 /// The models that the flags of `run` and `matrix` name, under the cap of the run in `directory` if no flag gives one.
 pub fn asked(
@@ -48,7 +50,12 @@ pub fn asked(
 }
 
 /// The settings of a plan, by the flags of `run` and `matrix`.
-pub fn config(asking: &RoleFlags, repeats: &Repeats, label: ModelLabel, model: &str) -> Config {
+pub fn config(
+    asking: &RoleFlags,
+    repeats: &Repeats,
+    label: ModelLabel,
+    model: &str,
+) -> Result<Config, Failure> {
     let judges = match asking.judging.judge_model.as_slice() {
         [] => vec![model.to_owned()],
         given => given.to_vec(),
@@ -71,7 +78,59 @@ pub fn config(asking: &RoleFlags, repeats: &Repeats, label: ModelLabel, model: &
     config.measure_overhead = asking.measure_overhead;
     config.no_measure_tokens = asking.no_measure_tokens;
     config.seed = asking.seed.seed;
-    config
+    config.rubric = rubric(&asking.scoring)?;
+    config.judge_prompt = judge_prompt(&asking.scoring)?;
+    Ok(config)
+}
+
+/// The rubric that a flag names.
+pub fn rubric(flags: &ScoringFlags) -> Result<Option<Rubric>, Failure> {
+    let read = |path: &PathBuf| {
+        Rubric::read(&text(path)?).map_err(|source| {
+            let path = path.clone();
+            Failure::usage(Error::Rubric { path, source })
+        })
+    };
+    flags.rubric.as_ref().map(read).transpose()
+}
+
+/// The prompt of the judge of the meaning that a flag names.
+pub fn judge_prompt(flags: &ScoringFlags) -> Result<Option<String>, Failure> {
+    let read = |path: &PathBuf| {
+        let prompt = text(path)?;
+        if prompt.contains("score") {
+            return Ok(prompt);
+        }
+        let path = path.clone();
+        Err(Failure::usage(Error::NoScorePrompt { path }))
+    };
+    flags.judge_prompt.as_ref().map(read).transpose()
+}
+
+fn text(path: &Path) -> Result<String, Failure> {
+    let bytes = selection::read(path).map_err(Failure::usage)?;
+    String::from_utf8(bytes).map_err(|_| {
+        let path = path.to_owned();
+        Failure::usage(Error::NoUtf8 { path })
+    })
+}
+
+/// Refuses a gate whose measure no result can have, and prompts of the user that no model would read.
+pub fn check_scoring(checks: &Checks, config: &Config) -> Result<(), Failure> {
+    let rubric = config.rubric.as_ref();
+    if let Some(message) = checks.gate.iter().find_map(|gate| gate.unknown(rubric)) {
+        return Err(Failure::usage(Error::UnknownMeasure { message }));
+    }
+    let judges = rubric.is_some_and(|rubric| rubric.judges().next().is_some());
+    let flag = match config.judge_prompt {
+        Some(_) => "--judge-prompt",
+        None if judges => "--rubric: a judge",
+        None => return Ok(()),
+    };
+    if config.label.offline {
+        return Err(Failure::usage(Error::PromptOffline { flag }));
+    }
+    Ok(())
 }
 
 /// Refuses what would fail or mislead after the start: rules that need a model in an offline run, checks of an offline run
@@ -82,6 +141,7 @@ pub fn check(
     checks: &Checks,
     session: &Session,
 ) -> Result<(), Failure> {
+    check_scoring(checks, &plan.config)?;
     let asked_for = asking.model.provider == Some(ProviderName::Offline);
     if !plan.config.label.offline {
         return check_cap(plan, asking);

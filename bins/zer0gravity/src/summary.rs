@@ -7,8 +7,9 @@ use std::io::{self, Write as _};
 use bin_support::escape;
 use zer0gravity_engine::judge::score::{TokenPair, round_half_up};
 use zer0gravity_engine::plan::Plan;
+use zer0gravity_engine::prompts::PromptProfile;
 use zer0gravity_engine::report::RunCost;
-use zer0gravity_engine::result::JudgeRecord;
+use zer0gravity_engine::result::{JudgeRecord, OwnStatus};
 use zer0gravity_engine::text::preview;
 use zer0gravity_engine::{ExperimentResult, StageStatus, TokenSource};
 
@@ -81,7 +82,12 @@ impl Summary {
             self.result(&mut text, result, &mut told);
         }
         let spent = spent.filter(|_| !self.offline).map(cost);
-        let last = average(results) + &spent.unwrap_or_default();
+        let own = if self.encodings {
+            String::new()
+        } else {
+            own_means(results)
+        };
+        let last = average(results) + &own + &spent.unwrap_or_default();
         if !last.is_empty() {
             text.push('\n');
         }
@@ -147,12 +153,29 @@ impl Summary {
             text,
             "Semantic:",
             format!(
-                "{}/40{}",
+                "{}/40{}{}",
                 scores.semantic_preservation,
-                notes(result.details.semantic_judge.as_ref())
+                notes(result.details.semantic_judge.as_ref()),
+                if result.metadata.prompt_profile == PromptProfile::Own {
+                    ", by an own judge prompt"
+                } else {
+                    ""
+                }
             ),
         );
         field(text, "Total:", total);
+        for own in &result.own_scores {
+            let [low, high] = own.scale;
+            let score = match (own.score, own.status) {
+                (Some(score), _) => format!("{score} ({low} to {high})"),
+                (None, OwnStatus::NotApplicable) => "nothing to measure".to_owned(),
+                (None, _) => {
+                    let cause = own.reasoning.as_deref().unwrap_or_default();
+                    format!("failed: {}", escape(cause))
+                }
+            };
+            field(text, &format!("{}:", own.id), score);
+        }
         if self.verbose
             || !result.offline && result.metadata.token_source == Some(TokenSource::Local)
         {
@@ -291,9 +314,39 @@ pub fn average(results: &[ExperimentResult]) -> String {
     text
 }
 
+/// A line for each of the user's measures, with its mean over the results.
+fn own_means(results: &[ExperimentResult]) -> String {
+    let mut text = String::new();
+    let first = results.iter().find(|result| !result.own_scores.is_empty());
+    for own in first.iter().flat_map(|result| &result.own_scores) {
+        let all = results.iter().flat_map(|result| &result.own_scores);
+        let all = all.filter(|score| score.id == own.id);
+        let scores: Vec<f64> = all.clone().filter_map(|score| score.score).collect();
+        let failed = all.filter(|score| score.status == OwnStatus::ScorerFailed);
+        let failed = match failed.count() {
+            0 => String::new(),
+            count => format!(", failed for {count}"),
+        };
+        let mean = scores.iter().sum::<f64>() / scores.len() as f64;
+        let mean = if scores.is_empty() {
+            "none".to_owned()
+        } else {
+            format!("{mean:.2}")
+        };
+        let [low, high] = own.scale;
+        let value = format!(
+            "{mean} ({low} to {high}; {} of {} scored{failed})",
+            scores.len(),
+            results.len()
+        );
+        line(&mut text, &format!("{}:", own.id), value);
+    }
+    text
+}
+
 /// Writes a line such as `Average:       74.5/100`.
 fn line(text: &mut String, name: &str, value: impl Display) {
-    let _ = writeln!(text, "{name:<15}{value}");
+    let _ = writeln!(text, "{name:<14} {value}");
 }
 
 /// A line of a result: `  Total:       93/100`.

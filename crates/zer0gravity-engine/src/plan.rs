@@ -1,9 +1,12 @@
 //! The plan of a run: rules, cases and repetitions.
 
+pub mod rubric;
+
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
+use self::rubric::Rubric;
 use crate::dataset::{Case, RoundTripSample};
 use crate::model::{ModelLabel, Repeat};
 use crate::prompts::{MAX_OUTPUT_TOKENS, PromptProfile};
@@ -105,6 +108,12 @@ pub struct Config {
     /// The judges' set of prompts; `Some` if a rescore changed it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub judge_profile: Option<PromptProfile>,
+    /// The system prompt of the judge of the meaning; `None` for that of the set of prompts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub judge_prompt: Option<String>,
+    /// The user's scorers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rubric: Option<Rubric>,
     /// The longest reply of encoder and decoder in tokens.
     pub max_output_tokens: u32,
     /// Encodings of each text, at least 1.
@@ -184,6 +193,8 @@ impl Config {
             models: Models::new(model),
             prompt_profile: PromptProfile::Plain,
             judge_profile: None,
+            judge_prompt: None,
+            rubric: None,
             max_output_tokens: MAX_OUTPUT_TOKENS,
             trials: 1,
             decodes: 1,
@@ -203,6 +214,14 @@ impl Config {
     /// The prompts of the judges.
     pub fn judge_profile(&self) -> PromptProfile {
         self.judge_profile.unwrap_or(self.prompt_profile)
+    }
+
+    /// The prompts of the judge of the meaning: [`PromptProfile::Own`] if it has a prompt of the user.
+    pub fn semantic_profile(&self) -> PromptProfile {
+        match self.judge_prompt {
+            Some(_) => PromptProfile::Own,
+            None => self.judge_profile(),
+        }
     }
 }
 

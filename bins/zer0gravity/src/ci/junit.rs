@@ -47,20 +47,21 @@ pub fn write(
             }),
         }
     }
-    let low = checks.and_then(|checks| {
-        let problem = checks.low(results);
-        Some(TestCase {
-            name: format!("--min-total {}", checks.min_total?),
-            problem: problem.map(|text| (FAILURE, "min-total".to_owned(), text)),
-            ..TestCase::default()
-        })
+    let means = checks.map_or_else(Vec::new, |checks| checks.of_means(results));
+    let means = means.into_iter().map(|(name, failed)| TestCase {
+        problem: failed.map(|text| {
+            let kind = name.split_whitespace().next().unwrap_or_default();
+            (FAILURE, kind.trim_start_matches('-').to_owned(), text)
+        }),
+        name,
+        ..TestCase::default()
     });
     let inputs = left_out.map(|text| TestCase {
         name: "inputs".to_owned(),
         problem: Some((ERROR, "left-out".to_owned(), text)),
         ..TestCase::default()
     });
-    let whole: Vec<_> = low.into_iter().chain(inputs).collect();
+    let whole: Vec<_> = means.chain(inputs).collect();
     if !whole.is_empty() {
         suites.push(TestSuite {
             name: "checks",

@@ -187,6 +187,8 @@ fn canaries(
     config.models = Models::new(asked.model.as_str()).judges(judge.models.clone());
     config.prompt_profile = judge.prompt_profile;
     config.judge_samples = judge.samples;
+    let own = report.config.as_ref();
+    config.judge_prompt = own.and_then(|config| config.judge_prompt.clone());
     let keys = judge.differences(&JudgeIdentity::of_config(&config));
     if !keys.is_empty() {
         return Err(Failure::usage(CalibrateFault::AnotherJudge { keys }));

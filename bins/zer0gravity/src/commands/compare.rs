@@ -105,6 +105,16 @@ fn text(comparison: &Comparison, results: &Results) -> String {
         };
         let _ = writeln!(text, "{line}");
     }
+    for own in &comparison.own_scores {
+        let points =
+            |points: Option<f64>| points.map_or_else(|| "-".to_owned(), |p| format!("{p:.2}"));
+        let change = own.mean_difference.unwrap_or_default();
+        let p = own
+            .p
+            .map_or_else(String::new, |p| format!(", {}", probability(p)));
+        let (id, old, new) = (escape(&own.id), points(own.old), points(own.new));
+        let _ = writeln!(text, "measure {id}: {old} → {new} ({change:+.2}{p})");
+    }
     if comparison.per_encoding.is_empty() {
         text += "the runs have no scored pair of encoding system and text in common\n";
     } else {

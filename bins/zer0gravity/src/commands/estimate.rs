@@ -71,7 +71,7 @@ impl Estimated {
             calls.count,
             calls.encode,
             calls.decode,
-            calls.judge_semantic + calls.judge_implementability,
+            calls.judge_semantic + calls.judge_implementability + calls.judge_own,
             calls.execute,
             self.usd_expected.clone().unwrap_or_else(unknown),
             self.prompt_tokens_expected,
@@ -128,7 +128,7 @@ pub fn execute(args: &EstimateArgs, session: &mut Session) -> Result<Exit, Failu
         Some(model) => model.clone(),
     };
     let label = ModelLabel::new(provider.to_string(), "");
-    let config = setup::config(asking, &args.repeats, label, &model);
+    let config = setup::config(asking, &args.repeats, label, &model)?;
     let table = price_table(asking.prices.as_deref())?;
     let known = |call: &PlannedCall| table.find(provider.as_str(), &call.model);
     let at_most = |call: &PlannedCall| {

@@ -58,6 +58,7 @@ pub fn execute(args: &MatrixArgs, session: &mut Session) -> Result<Exit, Failure
     )?;
     let read = args.encoding.iter().chain(&asking.prices).cloned();
     let read = read.chain(selection::files(&args.texts));
+    let read = read.chain(asking.scoring.files());
     let stored = args
         .run_dir
         .iter()
@@ -70,7 +71,7 @@ pub fn execute(args: &MatrixArgs, session: &mut Session) -> Result<Exit, Failure
         &args.repeats,
         asked.model_client.label(),
         &asked.model,
-    );
+    )?;
     if config.cost == Costs::None {
         // What is compared here is what encodings are worth.
         config.cost = Costs::Estimated;

@@ -10,7 +10,7 @@ use zer0gravity_engine::run::{RescoreOptions, Rescored, RunDirectory};
 use zer0gravity_engine::{RunEvent, Runner};
 
 use crate::ci::CiFlags;
-use crate::flags::{Checks, Judging};
+use crate::flags::{Checks, Judging, ScoringFlags};
 use crate::run_dir::{self, Continued, RunOutput};
 use crate::{error, experiment, model, setup};
 
@@ -32,11 +32,13 @@ pub struct RescoreArgs {
     /// Prompts of the judges [default: those of the run].
     #[arg(long, value_name = "PROFILE")]
     pub prompt_profile: Option<PromptProfile>,
+    #[command(flatten)]
+    pub scoring: ScoringFlags,
     /// Ask only the judges that gave no score, once more; all scores stay.
-    #[arg(long, conflicts_with_all = ["judge_model", "prompt_profile", "resume"])]
+    #[arg(long, conflicts_with_all = ["judge_model", "judge_prompt", "prompt_profile", "rubric", "resume"])]
     pub only_failed: bool,
     /// Continue an interrupted rescore, with its judges.
-    #[arg(long, conflicts_with_all = ["judge_model", "prompt_profile"])]
+    #[arg(long, conflicts_with_all = ["judge_model", "judge_prompt", "prompt_profile", "rubric"])]
     pub resume: bool,
     #[command(flatten, next_help_heading = "Model options")]
     pub model: ModelFlags,
@@ -56,10 +58,14 @@ pub fn execute(args: &RescoreArgs, session: &mut Session) -> Result<Exit, Failur
     let options = RescoreOptions::default()
         .judges(judges.clone())
         .judge_profile(args.prompt_profile)
+        .judge_prompt(setup::judge_prompt(&args.scoring)?)
+        .rubric(setup::rubric(&args.scoring)?)
         .only_failed(args.only_failed)
         .resume(args.resume);
     let rescore = (directory.plan_rescore(&options)).map_err(error::directory)?;
+    setup::check_scoring(&args.checks, &rescore.plan().config)?;
     let used = setup::used_files(&directory, &args.model, args.prices.as_deref());
+    let used = used.chain(args.scoring.files());
     let gate = args.ci.begin(&args.checks, used)?;
     let shown = RunOutput::of(args.json);
     let command = Continued::Rescore;

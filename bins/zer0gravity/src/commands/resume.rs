@@ -43,6 +43,7 @@ pub fn execute(args: &ResumeArgs, session: &mut Session) -> Result<Exit, Failure
     let mut directory =
         RunDirectory::open(&run_dir::folder(&args.run, session)?).map_err(error::directory)?;
     let plan = directory.plan().clone();
+    setup::check_scoring(&args.checks, &plan.config)?;
     let prices = args.prices.as_deref();
     let used = setup::used_files(&directory, &args.model, args.prices.as_deref());
     let gate = args.ci.begin(&args.checks, used)?;

@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 
 use bin_support::{Exit, Failure, OutputTarget, Session};
 use serde_json::json;
+use zer0gravity_engine::plan::rubric::Rubric;
 use zer0gravity_engine::plan::{Plan, PlannedCase};
-use zer0gravity_engine::prompts::{Nonce, RoleInput, render};
+use zer0gravity_engine::prompts::{Nonce, PromptMessage, RoleInput, render};
 use zer0gravity_engine::rules::codec::RuleCodec;
 use zer0gravity_engine::run::{ChangedCalls, RunDirectory};
 
@@ -81,7 +82,7 @@ pub fn execute(args: &RunArgs, session: &mut Session) -> Result<Exit, Failure> {
             &args.repeats,
             asked.model_client.label(),
             &asked.model,
-        ),
+        )?,
     );
     setup::check(&plan, &args.asking, &args.checks, session)?;
     // Whether it can be written is found out before anything is spent.
@@ -129,6 +130,7 @@ fn tell_rules(cases: &[PlannedCase], session: &Session) {
 /// The files that a run reads, and those of its directory: neither results nor records may take their place.
 fn read(args: &RunArgs) -> Vec<PathBuf> {
     let given = args.encoding.iter().chain(&args.asking.prices).cloned();
+    let given = given.chain(args.asking.scoring.files());
     let given = given.chain(selection::files(&args.texts));
     let kept = args
         .run_dir
@@ -139,6 +141,8 @@ fn read(args: &RunArgs) -> Vec<PathBuf> {
 
 /// Prints what each role would be told, with the places of texts named.
 fn show_prompts(rules: &str, asking: &RoleFlags, session: &mut Session) -> Result<Exit, Failure> {
+    let judge_prompt = setup::judge_prompt(&asking.scoring)?;
+    let rubric = setup::rubric(&asking.scoring)?;
     let inputs = [
         (
             "encoder",
@@ -159,6 +163,7 @@ fn show_prompts(rules: &str, asking: &RoleFlags, session: &mut Session) -> Resul
             RoleInput::Semantic {
                 original: "<text>",
                 decoded: "<decoded text>",
+                prompt: judge_prompt.as_deref(),
             },
         ),
         (
@@ -181,6 +186,18 @@ fn show_prompts(rules: &str, asking: &RoleFlags, session: &mut Session) -> Resul
             "sha256": prompt.sha256,
         })
     });
+    let own = rubric
+        .iter()
+        .flat_map(Rubric::judges)
+        .map(|(scorer, judge)| {
+            json!({
+                "role": "ownJudge",
+                "id": scorer.id,
+                "system": judge.system,
+                "messages": [PromptMessage::user(&*judge.user)],
+            })
+        });
+    let prompts: Vec<_> = prompts.into_iter().chain(own).collect();
     session.results.json(&prompts)?;
     Ok(Exit::Done)
 }

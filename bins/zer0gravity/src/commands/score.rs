@@ -65,6 +65,7 @@ pub fn execute(args: &ScoreArgs, session: &mut Session) -> Result<Exit, Failure>
     let read: Vec<_> = [args.file.clone()]
         .into_iter()
         .chain(asking.prices.clone())
+        .chain(asking.scoring.files())
         .collect();
     model::ensure_not_input(&asking.model, &read)?;
     let asked = setup::asked(&asking, None, session)?;
@@ -73,7 +74,8 @@ pub fn execute(args: &ScoreArgs, session: &mut Session) -> Result<Exit, Failure>
         &Repeats::once(),
         asked.model_client.label(),
         &asked.model,
-    );
+    )?;
+    setup::check_scoring(&args.checks, &config)?;
     let is_judged = samples.iter().any(|one| one.semantic_score.is_none());
     let judge = is_judged.then(|| JudgeIdentity::of_config(&config));
     let calibration = args.calibration.of_judge(Ok(judge))?;

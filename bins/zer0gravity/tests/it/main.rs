@@ -33,6 +33,7 @@ mod replay;
 mod report;
 mod rescore;
 mod resume;
+mod rubric;
 mod run;
 mod score;
 mod statistics;

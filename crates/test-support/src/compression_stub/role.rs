@@ -13,6 +13,8 @@ pub enum StubRole {
     SemanticJudge,
     /// Judges the rules.
     ImplementabilityJudge,
+    /// Scores by a prompt whose first line has the words "own measure".
+    OwnJudge,
     /// Carries out an instruction.
     Executor,
     /// A system prompt without a known role.
@@ -28,6 +30,7 @@ impl StubRole {
             Self::Decoder => "decoder",
             Self::SemanticJudge => "semantic_judge",
             Self::ImplementabilityJudge => "implementability_judge",
+            Self::OwnJudge => "own_judge",
             Self::Executor => "executor",
             Self::Unknown => "unknown",
         }
@@ -43,6 +46,7 @@ impl StubRole {
             ("compare two texts", Self::SemanticJudge),
             ("for implementability", Self::ImplementabilityJudge),
             ("could use the encoding system", Self::ImplementabilityJudge),
+            ("own measure", Self::OwnJudge),
             ("carry out instructions", Self::Executor),
         ];
         let found = role.into_iter().find(|(words, _)| first.contains(words));
@@ -50,7 +54,10 @@ impl StubRole {
     }
 
     pub(super) fn is_judge(self) -> bool {
-        matches!(self, Self::SemanticJudge | Self::ImplementabilityJudge)
+        matches!(
+            self,
+            Self::SemanticJudge | Self::ImplementabilityJudge | Self::OwnJudge
+        )
     }
 
     /// The number of calls that an experiment makes after the reply to this one.

@@ -44,13 +44,13 @@ pub struct JudgeIdentity {
 impl JudgeIdentity {
     /// The judge of a run with these settings.
     pub fn of_config(config: &Config) -> Self {
-        let profile = config.judge_profile();
+        let profile = config.semantic_profile();
         Self {
             models: sorted(&config.models.judges),
             provider: config.label.provider.clone(),
             host: Some(config.label.host.clone()),
             prompt_profile: profile,
-            prompt_sha256: prompt_sha256(profile),
+            prompt_sha256: prompt_sha256(profile, config.judge_prompt.as_deref()),
             temperature: None,
             samples: config.judge_samples,
             parser_version: if config.label.offline {
@@ -87,7 +87,7 @@ impl JudgeIdentity {
         let prompt = &metadata.prompt_sha256.semantic_judge;
         // The profile of the metadata is the encoder's; after a rescore the judge has another one.
         let mut profiles = PROFILES.into_iter();
-        let profile = profiles.find(|profile| prompt_sha256(*profile) == *prompt);
+        let profile = profiles.find(|profile| prompt_sha256(*profile, None) == *prompt);
         let samples = (details.semantic_judge.iter()).flat_map(|record| &record.samples);
         Self {
             models: sorted(&metadata.models.judges),
@@ -123,10 +123,11 @@ impl JudgeIdentity {
 }
 
 /// The hash of the judge's system prompt.
-fn prompt_sha256(profile: PromptProfile) -> String {
+fn prompt_sha256(profile: PromptProfile, prompt: Option<&str>) -> String {
     let texts = RoleInput::Semantic {
         original: "",
         decoded: "",
+        prompt,
     };
     render(profile, texts, Nonce::default()).sha256
 }

@@ -104,6 +104,7 @@ fn replay_key(role: Role, repeat: &Repeat) -> String {
         Role::Decoder => "decode",
         Role::SemanticJudge => "judge_semantic",
         Role::ImplementabilityJudge => "judge_implementability",
+        Role::OwnJudge => "judge_own",
         Role::Executor => "execute",
         Role::MeasureEncoder => "measure_encoder",
         Role::MeasureDecoder => "measure_decoder",

@@ -25,6 +25,8 @@ pub enum StageName {
     JudgeImplementability,
     /// An agent carries out the decoded instruction.
     Execute,
+    /// Judges score by the prompts of the user's rubric.
+    JudgeOwn,
 }
 
 /// The end of a stage.
@@ -61,6 +63,7 @@ impl StageName {
             Self::JudgeSemantic => "judge_semantic",
             Self::JudgeImplementability => "judge_implementability",
             Self::Execute => "execute",
+            Self::JudgeOwn => "judge_own",
         }
     }
 }

@@ -7,7 +7,7 @@ mod render;
 pub use guarded::Nonce;
 pub use prompt::{
     ASK_AGAIN, DECODER, ENCODER, EXECUTOR, IMPLEMENTABILITY_JUDGE, MAX_EXECUTOR_TOKENS,
-    MAX_JUDGE_TOKENS, MAX_MEASURE_TOKENS, MAX_OUTPUT_TOKENS, Prompt, PromptMessage, PromptProfile,
-    Role, RoleInput, SEMANTIC_JUDGE, Turn,
+    MAX_JUDGE_TOKENS, MAX_MEASURE_TOKENS, MAX_OUTPUT_TOKENS, OwnPrompt, Prompt, PromptMessage,
+    PromptProfile, Role, RoleInput, SEMANTIC_JUDGE, Turn,
 };
 pub use render::render;

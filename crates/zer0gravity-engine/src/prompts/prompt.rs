@@ -42,6 +42,10 @@ pub enum PromptProfile {
     /// Judges have the anchors of the plain prompts and reason before they score. Texts of contestants are declared to be data, between
     /// delimiters that cannot be guessed.
     Guarded,
+    /// The judge of the meaning has a system prompt of the user, so its points are not those of the challenge. A result has this profile;
+    /// it is not chosen by name.
+    #[cfg_attr(feature = "clap", value(skip))]
+    Own,
 }
 
 /// The role of a model in an experiment.
@@ -57,6 +61,8 @@ pub enum Role {
     SemanticJudge,
     /// The role that judges the rules.
     ImplementabilityJudge,
+    /// The role that scores by a prompt of the user's rubric.
+    OwnJudge,
     /// The role that carries out the decoded text.
     Executor,
     /// A call with the encoder's prompt and a text of one token. The usage in its reply gives the length of the prompt without a text.
@@ -89,6 +95,8 @@ pub enum RoleInput<'a> {
         original: &'a str,
         /// The decoded text.
         decoded: &'a str,
+        /// The system prompt of the user; `None` for that of the set of prompts.
+        prompt: Option<&'a str>,
     },
     /// The input of the judge of the rules.
     Implementability {
@@ -100,6 +108,22 @@ pub enum RoleInput<'a> {
         /// The decoded text.
         decoded: &'a str,
     },
+    /// The input of a judge of the user's rubric.
+    Own(OwnPrompt<'a>),
+}
+
+/// A prompt of the user's rubric, with the texts in it.
+#[derive(Debug, Clone, Copy)]
+#[expect(clippy::exhaustive_structs, reason = "the parts of a prompt")]
+pub struct OwnPrompt<'a> {
+    /// The system prompt.
+    pub system: &'a str,
+    /// The user's turn.
+    pub user: &'a str,
+    /// The texts that the judge sees: what they say is not its verdict.
+    pub texts: &'a [&'a str],
+    /// The most points.
+    pub max_points: u8,
 }
 
 /// The prompt of a call.

@@ -18,6 +18,7 @@ impl RoleInput<'_> {
             Self::Semantic { .. } => Role::SemanticJudge,
             Self::Implementability { .. } => Role::ImplementabilityJudge,
             Self::Execute { .. } => Role::Executor,
+            Self::Own(_) => Role::OwnJudge,
         }
     }
 }
@@ -33,29 +34,38 @@ impl RoleInput<'_> {
 /// ```
 pub fn render(profile: PromptProfile, input: RoleInput<'_>, nonce: Nonce) -> Prompt {
     let (system, user) = match profile {
-        _ if input.role() == Role::Executor => executor(input),
-        PromptProfile::Plain => plain(input),
+        // A prompt of the user is the same in every set.
+        _ if matches!(
+            input,
+            RoleInput::Semantic {
+                prompt: Some(_),
+                ..
+            }
+        ) =>
+        {
+            plain(input)
+        }
+        PromptProfile::Plain | PromptProfile::Own => plain(input),
         PromptProfile::Bands => bands(input),
         PromptProfile::Guarded => guarded(input, nonce),
     };
     let role = input.role();
-    let judge = matches!(role, Role::SemanticJudge | Role::ImplementabilityJudge);
+    let judge = matches!(
+        input,
+        RoleInput::Semantic { prompt: None, .. } | RoleInput::Implementability { .. }
+    );
     Prompt {
         sha256: sha256_hex(system.as_bytes()),
         system,
         messages: vec![PromptMessage::user(user)],
         max_tokens: match role {
             Role::Encoder | Role::Decoder => MAX_OUTPUT_TOKENS,
-            Role::SemanticJudge | Role::ImplementabilityJudge => MAX_JUDGE_TOKENS,
+            Role::SemanticJudge | Role::ImplementabilityJudge | Role::OwnJudge => MAX_JUDGE_TOKENS,
             Role::Executor => MAX_EXECUTOR_TOKENS,
             Role::MeasureEncoder | Role::MeasureDecoder => MAX_MEASURE_TOKENS,
         },
         json_schema: (judge && profile == PromptProfile::Guarded).then(judge_schema),
     }
-}
-
-fn executor(input: RoleInput<'_>) -> (String, String) {
-    (EXECUTOR.to_owned(), user_text(input))
 }
 
 /// Replaced once: the same words inside of the rules stay.
@@ -67,9 +77,10 @@ fn plain(input: RoleInput<'_>) -> (String, String) {
     let system = match input {
         RoleInput::Encode { rules, .. } => with_rules(ENCODER, rules),
         RoleInput::Decode { rules, .. } => with_rules(DECODER, rules),
-        RoleInput::Semantic { .. } => SEMANTIC_JUDGE.to_owned(),
+        RoleInput::Semantic { prompt, .. } => prompt.unwrap_or(SEMANTIC_JUDGE).to_owned(),
         RoleInput::Implementability { .. } => IMPLEMENTABILITY_JUDGE.to_owned(),
         RoleInput::Execute { .. } => EXECUTOR.to_owned(),
+        RoleInput::Own(prompt) => prompt.system.to_owned(),
     };
     (system, user_text(input))
 }
@@ -92,7 +103,7 @@ fn bands(input: RoleInput<'_>) -> (String, String) {
             include_str!("bands_implementability_judge.txt").to_owned(),
             user_text(input),
         ),
-        RoleInput::Execute { .. } => executor(input),
+        RoleInput::Execute { .. } | RoleInput::Own(_) => plain(input),
     }
 }
 
@@ -113,7 +124,9 @@ fn guarded(input: RoleInput<'_>, nonce: Nonce) -> (String, String) {
             include_str!("guarded_decoder.txt"),
             pair(("ENCODING SYSTEM", rules), ("ENCODED TEXT", encoded)),
         ),
-        RoleInput::Semantic { original, decoded } => (
+        RoleInput::Semantic {
+            original, decoded, ..
+        } => (
             include_str!("guarded_semantic_judge.txt"),
             pair(("ORIGINAL", original), ("DECODED", decoded)),
         ),
@@ -121,7 +134,7 @@ fn guarded(input: RoleInput<'_>, nonce: Nonce) -> (String, String) {
             include_str!("guarded_implementability_judge.txt"),
             nonce.around("ENCODING SYSTEM", rules),
         ),
-        RoleInput::Execute { .. } => return executor(input),
+        RoleInput::Execute { .. } | RoleInput::Own(_) => return plain(input),
     };
     (system.to_owned(), user)
 }
@@ -131,11 +144,14 @@ fn user_text(input: RoleInput<'_>) -> String {
     match input {
         RoleInput::Encode { text, .. } => text.to_owned(),
         RoleInput::Decode { encoded, .. } => encoded.to_owned(),
-        RoleInput::Semantic { original, decoded } => {
+        RoleInput::Semantic {
+            original, decoded, ..
+        } => {
             format!("ORIGINAL:\n{original}\n\nDECODED:\n{decoded}")
         }
         RoleInput::Implementability { rules } => rules.to_owned(),
         RoleInput::Execute { decoded } => decoded.to_owned(),
+        RoleInput::Own(prompt) => prompt.user.to_owned(),
     }
 }
 

@@ -6,7 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::RunReport;
 use super::changes::{Changes, ItemName};
-use super::grouped::{Group, figure, groups, is_scored, total, within_totals};
+use super::grouped::{Group, TOTAL, figure, groups, is_scored, total, within};
+use super::own;
 use super::statistics::random;
 use crate::Outcome;
 use crate::metrics::stats::{
@@ -14,6 +15,8 @@ use crate::metrics::stats::{
 };
 use crate::result::SCHEMA_VERSION;
 
+/// The largest difference of two totals.
+const TOTAL_WIDTH: f64 = TOTAL.1;
 /// The `kind` of a comparison's JSON.
 const KIND: &str = "zer0gravity.comparison";
 
@@ -44,6 +47,10 @@ pub struct Comparison {
     pub per_encoding: Vec<Difference>,
     /// Over the encodings of each case, in the new run's order.
     pub per_case: Vec<Difference>,
+    /// By each scorer of the user's rubric that both runs have with the same scale, over all pairs with its scores; its `id` is the
+    /// scorer's, its p is adjusted after Holm over them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub own_scores: Vec<Difference>,
     /// Items that failed now and did not before, of pairs that had a score before.
     pub newly_failed: Vec<NewFailure>,
     /// Items that failed before and are scored now.
@@ -123,6 +130,17 @@ struct Pair<'a> {
     new: f64,
 }
 
+impl<'a> Pair<'a> {
+    fn of(group: &Group<'a>, old: f64, new: f64) -> Self {
+        Self {
+            encoding: group.encoding,
+            case: group.case,
+            old,
+            new,
+        }
+    }
+}
+
 /// The parts that have to be equal in both runs: a case with another text is another case.
 fn key<'a>(group: &Group<'a>) -> (&'a str, &'a str, &'a str) {
     let text = group.items.first().map_or("", |item| &item.original_text);
@@ -144,7 +162,7 @@ fn differences(
     names
         .map(|id| {
             let own = pairs.iter().filter(|pair| name(pair) == id);
-            Difference::of(id, own, flips(seed))
+            Difference::of(id, own, TOTAL_WIDTH, flips(seed))
         })
         .collect()
 }
@@ -178,6 +196,7 @@ impl Difference {
     fn of<'a>(
         id: &str,
         pairs: impl IntoIterator<Item = &'a Pair<'a>>,
+        width: f64,
         mut rng: rand_chacha::ChaCha20Rng,
     ) -> Self {
         let (old, new): (Vec<f64>, Vec<f64>) =
@@ -197,7 +216,7 @@ impl Difference {
             old: mean(&old),
             new: mean(&new),
             mean_difference: mean_difference.map(figure),
-            ci95: ci95.map(within_totals),
+            ci95: ci95.map(|interval| within(interval, width)),
             p: p.map(figure),
             drop_p: None,
             texts_needed: None,
@@ -222,15 +241,30 @@ impl Comparison {
         let now: HashMap<_, _> = new_groups.iter().map(|g| (key(g), g)).collect();
         let pairs: Vec<Pair<'_>> = (new_groups.iter())
             .filter_map(|group| {
-                Some(Pair {
-                    encoding: group.encoding,
-                    case: group.case,
-                    old: before.get(&key(group))?.mean(total)?,
-                    new: group.mean(total)?,
-                })
+                let old = before.get(&key(group))?.mean(total)?;
+                Some(Pair::of(group, old, group.mean(total)?))
             })
             .collect();
         let seed = new.randomness.seed;
+        let known = own::scorers(&old.results);
+        let common = own::scorers(&new.results).into_iter();
+        let common = common.filter(|scorer| known.contains(scorer));
+        let own_scores = common.filter_map(|(id, scale)| {
+            let score = |group: &Group<'_>| group.mean(|item| own::score(item, id));
+            let pairs = new_groups.iter().filter_map(|group| {
+                let old = before.get(&key(group))?;
+                Some(Pair::of(group, score(old)?, score(group)?))
+            });
+            let pairs: Vec<_> = pairs.collect();
+            let difference = Difference::of(id, &pairs, scale[1] - scale[0], flips(seed));
+            (!pairs.is_empty()).then_some(difference)
+        });
+        let mut own_scores: Vec<Difference> = own_scores.collect();
+        let p: Vec<f64> = own_scores.iter().filter_map(|one| one.p).collect();
+        let tested = own_scores.iter_mut().filter(|one| one.p.is_some());
+        for (own, p) in tested.zip(holm(&p)) {
+            own.p = Some(figure(p));
+        }
         let mut comparison = Comparison {
             schema_version: SCHEMA_VERSION,
             kind: KIND.to_owned(),
@@ -238,9 +272,10 @@ impl Comparison {
             reasons: Vec::new(),
             not_significant: Vec::new(),
             max_drop: None,
-            overall: Difference::of("all", &pairs, flips(seed)),
+            overall: Difference::of("all", &pairs, TOTAL_WIDTH, flips(seed)),
             per_encoding: with_drops(differences(&pairs, |pair| pair.encoding, seed), &pairs),
             per_case: differences(&pairs, |pair| pair.case, seed),
+            own_scores,
             newly_failed: Vec::new(),
             recovered: Vec::new(),
             missing: (old_groups.iter())

@@ -4,12 +4,13 @@ use std::fmt::Display;
 
 use serde::Serialize;
 
-use super::RunReport;
 use super::grouped::total;
+use super::{RunReport, own};
 use crate::text::cell::inert as text;
 use crate::{ExperimentResult, FailureKind};
 
-/// The columns of [`export_csv`], in order. Texts first by what they name, then numbers, then the long texts.
+/// The columns of [`export_csv`], in order. Texts first by what they name, then numbers, then the long texts. A column `own:ID` for each
+/// scorer of the user's rubric comes after them.
 pub const CSV_COLUMNS: &[&str] = &[
     "encodingId",
     "testCaseId",
@@ -77,9 +78,14 @@ pub fn export_csv(report: &RunReport) -> String {
     let mut table = csv::WriterBuilder::new()
         .terminator(csv::Terminator::CRLF)
         .from_writer(Vec::new());
-    table.write_record(CSV_COLUMNS).expect("a header");
+    let own = own::scorers(&report.results);
+    let names = own.iter().map(|(id, _)| format!("own:{id}"));
+    let columns = CSV_COLUMNS.iter().map(|name| (*name).to_owned());
+    table.write_record(columns.chain(names)).expect("a header");
     for result in &report.results {
-        table.write_record(row(result)).expect("a row");
+        let scores = own.iter().map(|(id, _)| decimal(own::score(result, id)));
+        let cells = row(result).into_iter().chain(scores);
+        table.write_record(cells).expect("a row");
     }
     let bytes = table.into_inner().expect("all rows");
     String::from_utf8(bytes).expect("UTF-8")

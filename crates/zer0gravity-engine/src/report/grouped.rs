@@ -210,11 +210,11 @@ pub(super) fn figure(value: f64) -> f64 {
     rounded(value, 6)
 }
 
-/// The interval of a difference of two totals, which is at most 100 points.
-pub(super) fn within_totals(interval: Interval) -> Interval {
+/// The interval of a difference of two numbers, which is at most the `width` of their scale.
+pub(super) fn within(interval: Interval, width: f64) -> Interval {
     let clipped = Interval {
-        low: interval.low.max(-100.0),
-        high: interval.high.min(100.0),
+        low: interval.low.max(-width),
+        high: interval.high.min(width),
         ..interval
     };
     clipped.rounded()

@@ -14,6 +14,7 @@ mod export;
 mod grouped;
 mod judges;
 mod outcomes;
+mod own;
 #[cfg(feature = "report")]
 mod page;
 mod reported_system;
@@ -29,6 +30,7 @@ pub use corrected::calibration_lines;
 pub use export::{CSV_COLUMNS, export_csv, export_json};
 pub use judges::{JudgePanel, JudgeStatistics, Judges};
 pub use outcomes::{OutcomeCount, Outcomes};
+pub use own::OwnStatistics;
 #[cfg(feature = "report")]
 pub use page::page;
 pub use reported_system::ReportedEncodingSystem;

@@ -11,7 +11,7 @@ type Values = BTreeSet<String>;
 /// A function that returns a setting of a result.
 type Setting = fn(&ExperimentResult) -> String;
 
-const SETTINGS: [(&str, Setting); 10] = [
+const SETTINGS: [(&str, Setting); 11] = [
     ("metadata.models.encoder", |r| {
         r.metadata.models.encoder.clone()
     }),
@@ -28,6 +28,9 @@ const SETTINGS: [(&str, Setting); 10] = [
     }),
     ("metadata.promptSha256.implementabilityJudge", |r| {
         r.metadata.prompt_sha256.implementability_judge.clone()
+    }),
+    ("metadata.rubricSha256", |r| {
+        r.metadata.rubric_sha256.clone().unwrap_or_default()
     }),
     ("metadata.tokenSource", |r| {
         r.metadata

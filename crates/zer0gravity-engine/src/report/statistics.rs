@@ -7,8 +7,9 @@ use sha2::{Digest as _, Sha256};
 
 use super::grouped::{
     self, COMPRESSION, Group, IMPLEMENTABILITY, OutcomeCounts, SEMANTIC, TOTAL, Value, average,
-    figure, groups, over_texts, within_totals,
+    figure, groups, over_texts, within,
 };
+use super::own::OwnStatistics;
 use super::{Judges, ReportedEncodingSystem};
 use crate::ExperimentResult;
 use crate::calibration::CorrectedMean;
@@ -68,6 +69,9 @@ pub struct EncodingSystemStatistics {
     pub compression_percent: MeanEstimate,
     /// chrF++ of decode and original, 0 to 100.
     pub chrf_pp: MeanEstimate,
+    /// The scores by the user's rubric.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub own_scores: Vec<OwnStatistics>,
 }
 
 /// A case with one encoding. Intervals are over trials.
@@ -163,6 +167,7 @@ impl EncodingSystemStatistics {
             implementability: mean(grouped::implementability, IMPLEMENTABILITY),
             compression_percent: mean(grouped::compression, COMPRESSION),
             chrf_pp: mean(grouped::chrf, TOTAL),
+            own_scores: OwnStatistics::of(groups),
         }
     }
 }
@@ -218,7 +223,7 @@ fn pairwise(encodings: &[(&str, Vec<&Group<'_>>)], seed: u64) -> Vec<Pairwise> {
                 b: (*b).to_owned(),
                 cases: n,
                 mean_difference: mean_difference.map(figure),
-                ci95: ci95.map(within_totals),
+                ci95: ci95.map(|interval| within(interval, TOTAL.1)),
                 p,
                 p_holm: None,
             });

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::judge::flags::Flag;
 use crate::metrics::cost::Cost;
 use crate::result::{
-    Details, Metadata, Metrics, PartialTotal, PreviousScores, Procedural, ResultScores,
+    Details, Metadata, Metrics, OwnScore, PartialTotal, PreviousScores, Procedural, ResultScores,
 };
 use crate::{Outcome, StageRecord};
 
@@ -71,6 +71,9 @@ pub struct ExperimentResult {
     /// The similarity of the decoded text to the original, by text metrics.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metrics: Option<Metrics>,
+    /// The scores by the user's rubric, which change no other number.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub own_scores: Vec<OwnScore>,
     /// The findings for a reader; no flag changes the score.
     pub flags: Vec<Flag>,
     /// Whether the decoded instruction still gives the expected result.

@@ -260,6 +260,9 @@ pub struct Metadata {
     /// The SHA-256 of the rules in hex.
     #[serde(with = "crate::text::arc")]
     pub rules_sha256: Arc<str>,
+    /// The SHA-256 of the user's rubric in hex.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rubric_sha256: Option<String>,
     /// The SHA-256 of the word list that decoded, offline only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lexicon_sha256: Option<String>,

@@ -23,6 +23,8 @@ impl SharedParts {
             &mut details.implementability_judge,
         ];
         let samples = records.into_iter().flatten().flat_map(|r| &mut r.samples);
+        let own = result.own_scores.iter_mut();
+        let samples = samples.chain(own.flat_map(|score| &mut score.samples));
         let texts = [
             &mut result.original_text,
             &mut result.encoding_system,

@@ -1,6 +1,8 @@
+use crate::plan::rubric::{Rubric, fill};
 use crate::plan::{Config, EncodingSystem, Plan, PlannedCase};
 use crate::prompts::{
-    MAX_EXECUTOR_TOKENS, MAX_JUDGE_TOKENS, MAX_MEASURE_TOKENS, Nonce, Role, RoleInput, render,
+    MAX_EXECUTOR_TOKENS, MAX_JUDGE_TOKENS, MAX_MEASURE_TOKENS, Nonce, OwnPrompt, Role, RoleInput,
+    render,
 };
 use crate::{LocalCounter, TokenCounter};
 
@@ -83,6 +85,18 @@ impl Sizes<'_> {
             [config.trials, config.decodes, config.judge_samples].map(u64::from);
         let per_text = trials * decodes;
         let (longest, length) = (u64::from(config.max_output_tokens), self.text(text));
+        let known = [("original", text), ("rules", rules)];
+        let own = config.rubric.iter().flat_map(Rubric::judges);
+        let own: Vec<_> = own
+            .map(|(_, judge)| {
+                let parts = [&judge.system, &judge.user];
+                let written = |part: &&String| {
+                    part.matches("{decoded}").count() + part.matches("{encoded}").count()
+                };
+                let holds: usize = parts.iter().map(written).sum();
+                (parts.map(|part| fill(part, &known)), holds as u64)
+            })
+            .collect();
         // The prompt comes without the earlier replies that it holds; a reply has its greatest and its expected length.
         let mut call = |role, model: &str, times, input, holds: u64, reply: [u64; 2]| {
             let prompt = self.prompt(input);
@@ -109,9 +123,32 @@ impl Sizes<'_> {
         let judged = [MAX_JUDGE_TOKENS.into(), JUDGE_REPLY_TOKENS];
         for judge in &models.judges {
             let original = text;
-            let input = RoleInput::Semantic { original, decoded };
+            let prompt = config.judge_prompt.as_deref();
+            let input = RoleInput::Semantic {
+                original,
+                decoded,
+                prompt,
+            };
             let times = per_text * samples;
             call(Role::SemanticJudge, judge, times, input, 1, judged);
+        }
+        for ([system, user], holds) in &own {
+            let input = RoleInput::Own(OwnPrompt {
+                system,
+                user,
+                texts: &[],
+                max_points: 0,
+            });
+            for model in &models.judges {
+                call(
+                    Role::OwnJudge,
+                    model,
+                    per_text * samples,
+                    input,
+                    *holds,
+                    judged,
+                );
+            }
         }
         if config.execute && planned.case.expected_output.is_some() {
             let carried = [MAX_EXECUTOR_TOKENS.into(), JUDGE_REPLY_TOKENS];

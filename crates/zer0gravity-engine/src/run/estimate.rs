@@ -37,6 +37,8 @@ pub struct CallCounts {
     pub judge_semantic: u64,
     /// Calls that ask a judge for the rules.
     pub judge_implementability: u64,
+    /// Calls that ask a judge of the user's rubric.
+    pub judge_own: u64,
     /// Calls that carry out a decoded text.
     pub execute: u64,
     /// Calls that measure prompts, of a provider other than Anthropic, which may not count tokens.
@@ -109,6 +111,7 @@ impl CallCounts {
                 Role::Decoder => &mut counts.decode,
                 Role::SemanticJudge => &mut counts.judge_semantic,
                 Role::ImplementabilityJudge => &mut counts.judge_implementability,
+                Role::OwnJudge => &mut counts.judge_own,
                 Role::Executor => &mut counts.execute,
                 Role::MeasureEncoder | Role::MeasureDecoder => &mut counts.measure,
             };

@@ -5,6 +5,7 @@ use super::record::RescoreRecord;
 use super::{ChangedCalls, DirectoryError, RunDirectory};
 use crate::model::{CountRequest, ModelError, ModelLabel, ModelReply, ModelRequest, TokenCount};
 use crate::plan::Plan;
+use crate::plan::rubric::Rubric;
 use crate::prompts::{PromptProfile, Role};
 use crate::report::RunReport;
 use crate::result::PreviousScores;
@@ -19,6 +20,10 @@ pub struct RescoreOptions {
     pub judges: Vec<String>,
     /// The prompts of the judges; `None` for those of the run.
     pub judge_profile: Option<PromptProfile>,
+    /// The system prompt of the judge of the meaning; `None` for that of the run, or for that of `judge_profile`.
+    pub judge_prompt: Option<String>,
+    /// The user's scorers; `None` for those of the run.
+    pub rubric: Option<Rubric>,
     /// Asks only the judges that gave no score, once more; all scores stay.
     pub only_failed: bool,
     /// Continues an interrupted rescore, with its judges; the other fields are not read.
@@ -29,6 +34,8 @@ impl RescoreOptions {
     setters! {
         judges: Vec<String>,
         judge_profile: Option<PromptProfile>,
+        judge_prompt: Option<String>,
+        rubric: Option<Rubric>,
         only_failed: bool,
         resume: bool,
     }
@@ -144,6 +151,12 @@ impl RunDirectory {
             config.judge_retries += 1;
         }
         config.judge_profile = options.judge_profile.or(config.judge_profile);
+        if options.judge_prompt.is_some() || options.judge_profile.is_some() {
+            config.judge_prompt.clone_from(&options.judge_prompt);
+        }
+        if options.rubric.is_some() {
+            config.rubric.clone_from(&options.rubric);
+        }
         plan
     }
 }
@@ -154,7 +167,9 @@ struct JudgesOnly<'a>(&'a dyn ModelClient);
 impl ModelClient for JudgesOnly<'_> {
     fn complete(&self, request: ModelRequest) -> BoxFuture<'_, Result<ModelReply, ModelError>> {
         match request.role {
-            Role::SemanticJudge | Role::ImplementabilityJudge => self.0.complete(request),
+            Role::SemanticJudge | Role::ImplementabilityJudge | Role::OwnJudge => {
+                self.0.complete(request)
+            }
             _ => ready(Err(unasked())).boxed(),
         }
     }
@@ -174,14 +189,25 @@ fn unasked() -> ModelError {
 
 /// A judge was asked and gave no score.
 fn is_unscored(result: &ExperimentResult) -> bool {
-    let judging = [StageName::JudgeSemantic, StageName::JudgeImplementability];
+    let judging = [
+        StageName::JudgeSemantic,
+        StageName::JudgeImplementability,
+        StageName::JudgeOwn,
+    ];
     let stage = result.outcome.stage;
-    stage.is_some_and(|stage| judging.contains(&stage))
+    let own = result
+        .own_scores
+        .iter()
+        .any(|score| score.failure.is_some());
+    own || stage.is_some_and(|stage| judging.contains(&stage))
 }
 
 /// No judge replied to what was to be judged.
 fn is_unjudged(result: &ExperimentResult) -> bool {
-    is_not_run(result) || result.outcome.status == StageStatus::ApiError && is_unscored(result)
+    let mut own = result.own_scores.iter();
+    is_not_run(result)
+        || result.outcome.status == StageStatus::ApiError && is_unscored(result)
+        || own.any(|score| score.failure == Some(StageStatus::ApiError))
 }
 
 fn is_not_run(result: &ExperimentResult) -> bool {

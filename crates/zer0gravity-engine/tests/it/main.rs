@@ -21,6 +21,7 @@ mod procedure;
 mod prompts;
 mod published_rows;
 mod report;
+mod rubric;
 mod run_directory;
 mod samples;
 mod stats;

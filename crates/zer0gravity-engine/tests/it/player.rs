@@ -71,6 +71,7 @@ pub fn usual(request: &ModelRequest) -> ModelReply {
         Role::Decoder => says(format!("decoded {text}")),
         Role::SemanticJudge => says(SEMANTIC),
         Role::ImplementabilityJudge => says(RULES),
+        Role::OwnJudge => says(r#"{"score": 7, "reasoning": "kept"}"#),
         Role::Executor => says("an answer"),
         Role::MeasureEncoder | Role::MeasureDecoder => says("b"),
     }
@@ -243,6 +244,7 @@ impl Asked {
                 Role::Decoder => StageName::Decode,
                 Role::SemanticJudge => StageName::JudgeSemantic,
                 Role::ImplementabilityJudge => StageName::JudgeImplementability,
+                Role::OwnJudge => StageName::JudgeOwn,
                 Role::Executor => StageName::Execute,
                 // They belong to the count that failed.
                 Role::MeasureEncoder | Role::MeasureDecoder => StageName::CountEncoded,

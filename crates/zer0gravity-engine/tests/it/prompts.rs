@@ -21,6 +21,7 @@ fn inputs(rules: &str) -> [RoleInput<'_>; 5] {
         RoleInput::Semantic {
             original: "the text",
             decoded: "the decoded text",
+            prompt: None,
         },
         RoleInput::Implementability { rules },
         RoleInput::Execute {

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use report_kit::{Cell, Section, Status, Table, TextDiff};
 use serde_json::Value;
 
+use super::own;
 use super::signals::weight;
 use super::{HEADING, PREVIEW, ROWS, TOLD, counted, mean, number, shortened};
 use crate::ExperimentResult;
@@ -245,6 +246,10 @@ fn facts(result: &ExperimentResult) -> Vec<(&'static str, Cell)> {
         let answer = (result.procedural.answer.as_ref()).map_or(Cell::Missing, Cell::code);
         let badge = Cell::badge(procedural, tone);
         facts.push(("Decoded instruction", Cell::Several(vec![badge, answer])));
+    }
+    if !result.own_scores.is_empty() {
+        let own = result.own_scores.iter().map(own::fact).collect();
+        facts.push(("Own measures", Cell::Several(own)));
     }
     if !result.flags.is_empty() {
         let flags = result.flags.iter().flat_map(|flag| {

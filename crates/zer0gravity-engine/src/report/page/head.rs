@@ -7,6 +7,7 @@ use report_kit::{Cell, Section, Status};
 use super::{SIGNIFICANT, counted};
 use crate::judge::JudgeStatus;
 use crate::judge::flags::Severity;
+use crate::prompts::PromptProfile;
 use crate::report::export::word;
 use crate::report::grouped::is_scored;
 use crate::report::{EncodingSystemStatistics, RunReport, probability};
@@ -244,6 +245,11 @@ pub(super) fn notices(report: &RunReport) -> Vec<(Status, String)> {
             counted(all, "encoding system", "encoding systems")
         );
         notices.push((Status::Caution, text));
+    }
+    let mut results = report.results.iter();
+    if results.any(|result| result.metadata.prompt_profile == PromptProfile::Own) {
+        let text = "The judge of the meaning had a prompt of the user: points for meaning and learnability, and totals, are not comparable with those of the built-in prompts.";
+        notices.push((Status::Caution, text.to_owned()));
     }
     let counts = report.outcomes.counts.iter();
     let unsent: usize = counts

@@ -5,6 +5,7 @@ mod cost;
 mod experiments;
 mod head;
 mod limits;
+mod own;
 mod people;
 mod results;
 mod signals;
@@ -58,6 +59,7 @@ pub fn page(report: &RunReport) -> Page {
         limits::section(report, notices),
         signals::flags(report, &told),
         commitments::section(report, &told),
+        own::section(report),
         signals::outcomes(report, &told),
         signals::judges(report),
         people::section(report),

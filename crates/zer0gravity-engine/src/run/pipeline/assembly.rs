@@ -1,15 +1,17 @@
 //! Puts a result together from the parts of an experiment.
 
 use super::experiment::{EVERY, Ended, ExperimentRun, GIVEN};
+use super::own::OwnTexts;
 use super::score::JudgeSamples;
 use crate::judge::flags::{Flag, FlagInput, detect};
 use crate::judge::score::{TokenPair, compression_percent, compression_ratio, score_all};
 use crate::metrics::compare_atoms;
 use crate::metrics::cost::Cost;
-use crate::plan::Costs;
+use crate::plan::rubric::Rubric;
+use crate::plan::{Config, Costs};
 use crate::prompts::{Nonce, PromptProfile, RoleInput, render};
 use crate::result::{
-    Details, Metadata, Metrics, PartialTotal, PromptHashes, Randomness, ResultScores,
+    Details, Metadata, Metrics, OwnScore, PartialTotal, PromptHashes, Randomness, ResultScores,
     SCHEMA_VERSION, timestamp,
 };
 use crate::rules::codec::LEXICAL_JUDGE_VERSION;
@@ -39,12 +41,14 @@ impl ExperimentRun<'_> {
             _ => None,
         };
         let (metrics, flags) = self.examined().await;
+        let own_scores = self.own_scores(metrics.as_ref());
         let cost = self.cost(pair);
         ExperimentResult {
             test_case_id: case.id.clone(),
             error: outcome.sentence(),
             original_text: case.text.clone(),
             metrics,
+            own_scores,
             encoding_system: item.encoding.rules.as_str().into(),
             original_tokens: self.kept(0, pair.map(|pair| pair.original)),
             encoded_tokens: self.kept(1, pair.map(|pair| pair.encoded)),
@@ -74,6 +78,19 @@ impl ExperimentRun<'_> {
             encoded_text: self.encoded,
             decoded_text: self.decoded,
         }
+    }
+
+    /// The scores by the user's rubric, if there is a decoded text.
+    fn own_scores(&mut self, metrics: Option<&Metrics>) -> Vec<OwnScore> {
+        let (Some(rubric), Some(metrics)) = (&self.item.config.rubric, metrics) else {
+            return Vec::new();
+        };
+        let judged = std::mem::take(&mut self.own_judged);
+        let texts = OwnTexts {
+            encoded: self.encoded.as_deref().unwrap_or_default(),
+            decoded: self.decoded.as_deref().unwrap_or_default(),
+        };
+        texts.scored(self.item, rubric, metrics, judged)
     }
 
     /// A number of tokens; what was counted before an experiment ended early is not lost.
@@ -153,6 +170,7 @@ impl ExperimentRun<'_> {
     fn metadata(&self) -> Metadata {
         let config = self.item.config;
         let offline = config.label.offline;
+        let given = (self.item.given).is_some_and(|sample| sample.semantic_score.is_some());
         let counted = self.counts.iter().any(Option::is_some);
         let counted = counted.then_some(TokenSource::Api);
         Metadata {
@@ -162,7 +180,7 @@ impl ExperimentRun<'_> {
             total_api_calls: if offline { 0 } else { self.total.calls },
             total_tokens_used: self.total.usage.unwrap_or_default(),
             retries: if offline { 0 } else { self.total.retries },
-            provider: if (self.item.given).is_some_and(|sample| sample.semantic_score.is_some()) {
+            provider: if given {
                 GIVEN.into()
             } else {
                 config.label.provider.as_str().into()
@@ -170,14 +188,13 @@ impl ExperimentRun<'_> {
             models: config.models.clone().into(),
             token_source: self.tokens.map(|(_, source)| source).or(counted),
             token_counter: Some(TokenCounter::of(&config.models.encoder)),
-            prompt_profile: config.prompt_profile,
-            prompt_sha256: hashes(
-                config.prompt_profile,
-                config.judge_profile(),
-                &self.item.encoding.rules,
-            )
-            .into(),
+            prompt_profile: match config.judge_prompt {
+                Some(_) if !given => PromptProfile::Own,
+                _ => config.prompt_profile,
+            },
+            prompt_sha256: hashes(config, &self.item.encoding.rules).into(),
             rules_sha256: self.item.encoding.sha256.as_str().into(),
+            rubric_sha256: config.rubric.as_ref().map(Rubric::sha256),
             lexicon_sha256: offline.then(|| Lexicon::english().sha256().to_owned()),
             engine_version: env!("CARGO_PKG_VERSION").into(),
             randomness: Randomness::chacha20(config.seed),
@@ -185,18 +202,18 @@ impl ExperimentRun<'_> {
     }
 }
 
-fn hashes(profile: PromptProfile, judges: PromptProfile, rules: &str) -> PromptHashes {
+fn hashes(config: &Config, rules: &str) -> PromptHashes {
+    let (profile, judges) = (config.prompt_profile, config.judge_profile());
+    let semantic = RoleInput::Semantic {
+        original: "",
+        decoded: "",
+        prompt: config.judge_prompt.as_deref(),
+    };
     let sha256 = |profile, input| render(profile, input, Nonce::default()).sha256;
     PromptHashes {
         encoder: sha256(profile, RoleInput::Encode { rules, text: "" }),
         decoder: sha256(profile, RoleInput::Decode { rules, encoded: "" }),
-        semantic_judge: sha256(
-            judges,
-            RoleInput::Semantic {
-                original: "",
-                decoded: "",
-            },
-        ),
+        semantic_judge: sha256(judges, semantic),
         implementability_judge: sha256(judges, RoleInput::Implementability { rules }),
     }
 }

@@ -3,6 +3,7 @@
 use futures_util::future::{OptionFuture, join, join3};
 use jiff::Timestamp;
 
+use super::own::OwnTexts;
 use super::roles;
 use super::score::{JudgeSamples, PanelScores, panel};
 use super::stage::{Stage, StageFailure};
@@ -16,7 +17,7 @@ use crate::model::client::now;
 use crate::plan::Item;
 use crate::plan::RoleConfig;
 use crate::prompts::RoleInput;
-use crate::result::{JudgeRecord, Procedural, ProceduralStatus};
+use crate::result::{JudgeRecord, OwnScore, Procedural, ProceduralStatus};
 use crate::text::js_trim;
 use crate::{
     Context, ExperimentResult, StageName, StageRecord, StageStatus, TokenSource, TokenUse,
@@ -43,6 +44,8 @@ pub(super) struct ExperimentRun<'a> {
     pub(super) implementability: Option<JudgeSamples>,
     pub(super) semantic_record: Option<JudgeRecord>,
     pub(super) implementability_record: Option<JudgeRecord>,
+    /// The scores by the judges of the user's rubric.
+    pub(super) own_judged: Vec<OwnScore>,
     pub(super) procedural: Procedural,
     pub(super) stages: Vec<StageRecord>,
     /// Stages side by side count as one wait.
@@ -83,6 +86,7 @@ impl<'a> ExperimentRun<'a> {
             implementability: None,
             semantic_record: None,
             implementability_record: None,
+            own_judged: Vec::new(),
             procedural: Procedural {
                 expected: item.case.case.expected_output.clone(),
                 ..Procedural::default()
@@ -106,7 +110,30 @@ impl<'a> ExperimentRun<'a> {
             Some(sample) => self.given(sample).await?,
             None => self.round_trip().await?,
         };
-        self.judge(&decoded).await
+        let judged = self.judge(&decoded).await;
+        self.judge_own(&decoded).await?;
+        judged
+    }
+
+    /// Asks the judges of the user's rubric. Only a run that stops ends the experiment here.
+    async fn judge_own(&mut self, decoded: &str) -> Result<(), Ended> {
+        let (ctx, item) = (self.ctx, self.item);
+        let rubric = item.config.rubric.as_ref();
+        let Some(rubric) = rubric.filter(|rubric| rubric.judges().next().is_some()) else {
+            return Ok(());
+        };
+        let encoded = self.encoded.clone().unwrap_or_default();
+        let texts = OwnTexts {
+            encoded: &encoded,
+            decoded,
+        };
+        let stage = texts.judged(ctx, item, rubric).await;
+        self.own_judged = self.take(StageName::JudgeOwn, stage)?;
+        let failed = self.own_judged.iter().find_map(|score| score.failure);
+        if let (Some(record), Some(failed)) = (self.stages.last_mut(), failed) {
+            record.status = failed;
+        }
+        Ok(())
     }
 
     /// Encodes and decodes, and counts on the way; gives the decoded text.
@@ -260,12 +287,12 @@ impl<'a> ExperimentRun<'a> {
         let (ctx, item) = (self.ctx, self.item);
         let (config, original, rules) = (item.config, &*item.case.case.text, &item.encoding.rules);
         let points = |pick: fn(&RoundTripSample) -> Option<u8>| item.given.and_then(pick);
-        let semantic = panel(
-            ctx,
-            item,
-            RoleInput::Semantic { original, decoded },
-            points(|sample| sample.semantic_score),
-        );
+        let input = RoleInput::Semantic {
+            original,
+            decoded,
+            prompt: config.judge_prompt.as_deref(),
+        };
+        let semantic = panel(ctx, item, input, points(|sample| sample.semantic_score));
         let given = points(|sample| sample.implementability_score);
         // Without rules there is nothing to judge, and no points are made up.
         let judges_rules = given.is_some() || !js_trim(rules).is_empty();

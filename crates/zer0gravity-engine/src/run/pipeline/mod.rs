@@ -2,6 +2,7 @@
 
 mod assembly;
 mod experiment;
+mod own;
 mod pricing;
 mod roles;
 mod score;

@@ -111,10 +111,12 @@ pub async fn judge_semantic(
     original: &str,
     decoded: &str,
 ) -> Stage<JudgeReply> {
-    judge(client, cfg, RoleInput::Semantic { original, decoded })
-        .await
-        .stage
-        .into_reply()
+    let input = RoleInput::Semantic {
+        original,
+        decoded,
+        prompt: None,
+    };
+    judge(client, cfg, input).await.stage.into_reply()
 }
 
 /// Lets a judge say how simple the rules are, 0 to 5. A reply without a score is asked for once more.
@@ -144,10 +146,11 @@ impl Stage<JudgeScore> {
     }
 }
 
-/// The most points that a judge in this role can give.
-pub(super) fn max_points(role: Role) -> u8 {
-    match role {
-        Role::ImplementabilityJudge => MAX_IMPLEMENTABILITY,
+/// The most points that a judge can give.
+pub(super) fn max_points(input: &RoleInput<'_>) -> u8 {
+    match input {
+        RoleInput::Own(prompt) => prompt.max_points,
+        RoleInput::Implementability { .. } => MAX_IMPLEMENTABILITY,
         _ => MAX_SEMANTIC,
     }
 }
@@ -158,7 +161,7 @@ pub(crate) async fn judge(
     cfg: &RoleConfig,
     input: RoleInput<'_>,
 ) -> JudgeCall {
-    let max = max_points(input.role());
+    let max = max_points(&input);
     let mut tally = CallTally::default();
     let mut reply = None;
     let mut retry = 0;
@@ -333,9 +336,12 @@ fn prompt_inputs(input: RoleInput<'_>) -> PromptInputs {
     let (rules, texts): (&str, &[&str]) = match &input {
         RoleInput::Encode { rules, text } => (rules, &[text]),
         RoleInput::Decode { rules, encoded } => (rules, &[encoded]),
-        RoleInput::Semantic { original, decoded } => ("", &[original, decoded]),
+        RoleInput::Semantic {
+            original, decoded, ..
+        } => ("", &[original, decoded]),
         RoleInput::Implementability { rules } => (rules, &[]),
         RoleInput::Execute { decoded } => ("", &[decoded]),
+        RoleInput::Own(prompt) => ("", prompt.texts),
     };
     PromptInputs {
         rules: rules.to_owned(),

@@ -111,7 +111,7 @@ pub(crate) async fn panel(
             }
         }
     }
-    let value = match failure(failed, &samples, max_points(input.role())) {
+    let value = match failure(failed, &samples, max_points(&input)) {
         None => judgement(&spoken),
         Some(failure) => Err(failure),
     };
