@@ -92,6 +92,23 @@ pub enum Error {
         ids: BTreeSet<String>,
         tags: BTreeSet<String>,
     },
+    #[error(
+        "{}: the seal exists, and its salt would be lost; name another file",
+        name(path)
+    )]
+    SealExists { path: PathBuf },
+    #[error("no salt can be drawn: {0}")]
+    Salt(String),
+    #[error(
+        "{}: the seal is of other texts; give the sealed files in their order, without a selection",
+        name(path)
+    )]
+    OtherTexts { path: PathBuf },
+    #[error(
+        "{}: expected all results of a finished run; a part of them has no board",
+        name(path)
+    )]
+    BoardOfPart { path: PathBuf },
     #[error("{}: --encoding-id selects nothing; ids: {}", name(path), listed(ids))]
     NoEncoding {
         path: PathBuf,

@@ -213,7 +213,7 @@ pub fn points(text: &str) -> Result<f64, String> {
 }
 
 /// Reads a share from 0 to 1.
-fn share(text: &str) -> Result<f64, String> {
+pub fn share(text: &str) -> Result<f64, String> {
     within(text, 1.0).ok_or_else(|| "a share is 0 to 1".to_owned())
 }
 

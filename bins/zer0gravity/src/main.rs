@@ -33,6 +33,7 @@ use clap::ArgMatches;
 use zer0gravity_engine::rules::SYNTAX;
 
 use commands::atoms::{self, AtomsArgs};
+use commands::board::{self, BoardArgs};
 use commands::calibrate::{self, CalibrateArgs};
 use commands::compare::{self, CompareArgs};
 use commands::demo;
@@ -48,6 +49,7 @@ use commands::resume::{self, ResumeArgs};
 use commands::rules::{self, RulesArgs};
 use commands::run::{self, RunArgs};
 use commands::score::{self, ScoreArgs};
+use commands::seal::{self, SealArgs};
 use commands::status::{self, StatusArgs};
 
 const EXAMPLES: &str = "\
@@ -67,6 +69,9 @@ struct Cli {
 }
 
 impl Program for Cli {
+    /// The commands that document something: the list of the others fits a screen.
+    const RARE: &'static [&'static str] = &["rules", "levels"];
+
     fn places(_: &ArgMatches) -> Result<Vec<DefaultPath>, Failure> {
         Ok(vec![DefaultPath::new("runs", runs::EXPERIMENTS)])
     }
@@ -129,6 +134,16 @@ enum Command {
     /// The exit code is 4 if it is worse by more than --max-drop allows.
     #[command(after_help = compare::EXAMPLES)]
     Compare(CompareArgs),
+    /// Rank the encoding systems of a run as a contest
+    ///
+    /// A system is out for a critical flag, rules that address a judge (ZG008), a low critical recall or failed experiments.
+    #[command(after_help = board::EXAMPLES)]
+    Board(BoardArgs),
+    /// Commit to the texts of a contest
+    ///
+    /// The commitment is published before the systems are handed in, the seal and the texts after that.
+    #[command(after_help = seal::EXAMPLES)]
+    Seal(SealArgs),
     /// Let a person score pairs of texts
     ///
     /// Shown are the original and the decoded text, and nothing about encoding systems, models and scores. Each answer is on the
@@ -168,6 +183,8 @@ fn execute(cli: &Cli, session: &mut Session) -> Result<Exit, Failure> {
         Command::Report(args) => report::execute(args, session),
         Command::Export(args) => export::execute(args, session),
         Command::Compare(args) => compare::execute(args, session),
+        Command::Board(args) => board::execute(args, session),
+        Command::Seal(args) => seal::execute(args, session),
         Command::Label(args) => label::execute(args, session),
         Command::Calibrate(args) => calibrate::execute(args, session),
         Command::Estimate(args) => estimate::execute(args, session),

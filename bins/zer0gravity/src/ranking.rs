@@ -3,12 +3,10 @@
 use std::fmt::Write as _;
 
 use bin_support::{Cell, Results, Table, Tone, escape};
+use zer0gravity_engine::metrics::stats::SIGNIFICANT;
 use zer0gravity_engine::report::{
     EncodingSystemStatistics, OwnStatistics, Pairwise, RunReport, probability,
 };
-
-/// The adjusted p up to which a difference is significant.
-const SIGNIFICANT: f64 = 0.05;
 
 /// A row for each encoding, a line for each pair, and the sentence that the page begins with.
 pub fn text(report: &RunReport, results: &Results) -> String {

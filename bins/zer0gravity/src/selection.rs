@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use bin_support::{Failure, Session};
 use zer0gravity_engine::DEFAULT_RULES;
 use zer0gravity_engine::dataset::{
-    CaseError, CaseFormat, LEVELS, Level, MAX_TEXT_BYTES, ParsedCases, normalise_rules, parse_cases,
+    CaseError, CaseFormat, LEVELS, Level, MAX_TEXT_BYTES, ParsedCases, Seal, normalise_rules,
+    parse_cases,
 };
 use zer0gravity_engine::plan::{EncodingSystem, PlannedCase};
 
@@ -122,7 +123,7 @@ fn levels(number: Option<u32>) -> Vec<PlannedCase> {
 }
 
 /// The cases of all files, in their order.
-fn dataset(paths: &[PathBuf], skip_bad: bool, session: &Session) -> Result<Selected, Failure> {
+pub fn dataset(paths: &[PathBuf], skip_bad: bool, session: &Session) -> Result<Selected, Failure> {
     let mut files = Vec::new();
     for path in paths {
         files.extend(files_of(path).map_err(Failure::usage)?);
@@ -247,6 +248,28 @@ pub fn format(path: &Path, bytes: &[u8]) -> Result<CaseFormat, Error> {
     named.ok_or_else(|| Error::Format {
         path: path.to_owned(),
     })
+}
+
+/// The commitment of a seal, which must be of these texts.
+pub fn commitment(path: &Path, planned: &[PlannedCase]) -> Result<String, Failure> {
+    let cases: Vec<_> = planned.iter().map(|one| one.case.clone()).collect();
+    let seal = seal(path)?;
+    if seal.holds(&cases) {
+        return Ok(seal.commitment);
+    }
+    let path = path.to_owned();
+    Err(Failure::usage(Error::OtherTexts { path }))
+}
+
+/// Reads a seal.
+pub fn seal(path: &Path) -> Result<Seal, Failure> {
+    let bytes = read(path).map_err(Failure::usage)?;
+    let form = |message| Error::Form {
+        path: path.to_owned(),
+        what: "a seal",
+        message,
+    };
+    Seal::read(&bytes).map_err(|message| Failure::usage(form(message)))
 }
 
 /// The bytes of a file, or of stdin, of at most 256 MiB.

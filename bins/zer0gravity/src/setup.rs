@@ -215,14 +215,11 @@ fn unread_line(rules: &str) -> Option<LintFinding> {
 pub fn begun(
     path: &Path,
     plan: &Plan,
-    left_out: usize,
+    notes: RunNotes,
     flags: &ModelFlags,
     clock: &dyn Clock,
 ) -> Result<RunDirectory, Failure> {
-    let notes = RunNotes::default()
-        .base_url(flags.base_url.clone())
-        .left_out(left_out)
-        .cap(flags.max_usd);
+    let notes = notes.base_url(flags.base_url.clone()).cap(flags.max_usd);
     RunDirectory::create(path, plan, notes, clock).map_err(error::directory)
 }
 

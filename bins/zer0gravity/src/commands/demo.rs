@@ -7,7 +7,7 @@ use bin_support::{Exit, Failure, Session, output};
 use zer0gravity_engine::dataset::{LEVELS, Level};
 use zer0gravity_engine::plan::{Config, Costs, EncodingSystem, Plan, PlannedCase};
 use zer0gravity_engine::report::{RunReport, page};
-use zer0gravity_engine::run::ChangedCalls;
+use zer0gravity_engine::run::{ChangedCalls, RunNotes};
 use zer0gravity_engine::{DEFAULT_RULES, OfflineModel};
 
 use crate::{model, ranking, run_dir, setup};
@@ -32,7 +32,7 @@ pub fn execute(args: &DemoArgs, session: &mut Session) -> Result<Exit, Failure> 
     let directory = setup::begun(
         &folder,
         &plan,
-        0,
+        RunNotes::default(),
         &bin_support::model::ModelFlags::default(),
         &*asked.clock,
     )?;

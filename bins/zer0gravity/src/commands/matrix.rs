@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use bin_support::{Exit, Failure, Session, runs};
 use zer0gravity_engine::calibration::JudgeIdentity;
 use zer0gravity_engine::plan::{Costs, Plan};
-use zer0gravity_engine::run::{ChangedCalls, RunDirectory};
+use zer0gravity_engine::run::{ChangedCalls, RunDirectory, RunNotes};
 
 use crate::calibrated::{self, CalibrationFlags};
 use crate::ci::CiFlags;
@@ -31,6 +31,9 @@ pub struct MatrixArgs {
     /// Directory of the run [default: experiments/DATE-matrix].
     #[arg(long, value_name = "DIR")]
     pub run_dir: Option<PathBuf>,
+    /// Seal of the texts, which must be those of this run.
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
+    pub sealed: Option<PathBuf>,
     /// Print the report as JSON.
     #[arg(long)]
     pub json: bool,
@@ -56,7 +59,16 @@ pub fn execute(args: &MatrixArgs, session: &mut Session) -> Result<Exit, Failure
         asking.allow_long,
         session,
     )?;
-    let read = args.encoding.iter().chain(&asking.prices).cloned();
+    let sealed = args.sealed.as_deref();
+    let commitment = sealed
+        .map(|path| selection::commitment(path, &cases))
+        .transpose()?;
+    let read = args
+        .encoding
+        .iter()
+        .chain(&asking.prices)
+        .chain(&args.sealed)
+        .cloned();
     let read = read.chain(selection::files(&args.texts));
     let read = read.chain(asking.scoring.files());
     let stored = args
@@ -88,7 +100,8 @@ pub fn execute(args: &MatrixArgs, session: &mut Session) -> Result<Exit, Failure
     let gate = args.ci.begin(&args.checks, used)?;
     let folder = args.run_dir.clone();
     let folder = folder.map_or_else(|| runs::make_next("matrix"), Ok)?;
-    let directory = setup::begun(&folder, &plan, left_out, &asking.model, &*asked.clock)?;
+    let notes = RunNotes::default().left_out(left_out).sealed(commitment);
+    let directory = setup::begun(&folder, &plan, notes, &asking.model, &*asked.clock)?;
     run_dir::tell(&folder, session);
     let mut report = run_dir::resume(&directory, &asked, ChangedCalls::Refuse, session)?;
     if let Some(calibration) = calibration {

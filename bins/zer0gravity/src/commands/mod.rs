@@ -1,6 +1,7 @@
 //! The commands, one file each with its flags.
 
 pub mod atoms;
+pub mod board;
 pub mod calibrate;
 pub mod compare;
 pub mod demo;
@@ -16,4 +17,5 @@ pub mod resume;
 pub mod rules;
 pub mod run;
 pub mod score;
+pub mod seal;
 pub mod status;

@@ -8,7 +8,7 @@ use zer0gravity_engine::plan::rubric::Rubric;
 use zer0gravity_engine::plan::{Plan, PlannedCase};
 use zer0gravity_engine::prompts::{Nonce, PromptMessage, RoleInput, render};
 use zer0gravity_engine::rules::codec::RuleCodec;
-use zer0gravity_engine::run::{ChangedCalls, RunDirectory};
+use zer0gravity_engine::run::{ChangedCalls, RunDirectory, RunNotes};
 
 use crate::ci::CiFlags;
 use crate::flags::{Checks, Repeats, RoleFlags, Texts};
@@ -104,7 +104,8 @@ pub fn execute(args: &RunArgs, session: &mut Session) -> Result<Exit, Failure> {
         output::results(show, output, &results, spent, &summary, quiet, session)?;
         return experiment::conclude(&results, left_out, gate, None, session);
     };
-    let directory = setup::begun(path, &plan, left_out, &args.asking.model, &*asked.clock)?;
+    let notes = RunNotes::default().left_out(left_out);
+    let directory = setup::begun(path, &plan, notes, &args.asking.model, &*asked.clock)?;
     run_dir::tell(path, session);
     let report = run_dir::resume(&directory, &asked, ChangedCalls::Refuse, session)?;
     let (results, spent) = (&report.results, run_dir::spent(&report));

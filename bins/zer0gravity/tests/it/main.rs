@@ -13,6 +13,7 @@ mod changed_calls;
 mod ci;
 mod compare;
 mod concurrency;
+mod contest;
 mod cost;
 mod data_loss;
 mod env_file;

@@ -40,6 +40,8 @@ fn a_run_that_works_or_was_stopped_says_how_much_is_missing() {
     let told =
         "of 2 experiments did not run; the run works: `zer0gravity report dir --watch` follows it";
     assert!(working.stderr.contains(told), "{}", working.stderr);
+    let unranked = "dir: expected all results of a finished run";
+    place.alone(&["board", "dir"]).exits(2).tells(&[unranked]);
     signal(child.id(), "-INT");
     stub.release();
     finish(child).exits(130);
@@ -53,6 +55,8 @@ fn a_run_that_works_or_was_stopped_says_how_much_is_missing() {
             stopped.stderr
         );
     }
+    place.alone(&["board", "dir"]).exits(2).tells(&[unranked]);
+    place.alone(&["board", "old.json"]).exits(2);
 }
 
 #[test]

@@ -6,6 +6,7 @@ mod level;
 mod record;
 mod rules;
 mod sample;
+mod seal;
 
 pub use case::{Case, ParsedCases, parse_cases};
 pub use error::{CaseError, CaseProblem};
@@ -13,6 +14,7 @@ pub use level::{LEVELS, Level};
 pub use record::CaseFormat;
 pub use rules::{RulesError, normalise_rules};
 pub use sample::{RoundTripSample, parse_samples};
+pub use seal::Seal;
 
 /// The default limit of a text in bytes: 1 MiB. Longer texts are parsed; the caller decides whether to run them.
 pub const MAX_TEXT_BYTES: usize = 1 << 20;

@@ -11,7 +11,7 @@ use super::own;
 use super::statistics::random;
 use crate::Outcome;
 use crate::metrics::stats::{
-    DROP_ERROR, Interval, PairedResult, drop_p, holm, paired_test, texts_needed,
+    DROP_ERROR, Interval, PairedResult, RANDOM_FLIPS, drop_p, holm, paired_test, texts_needed,
 };
 use crate::result::SCHEMA_VERSION;
 
@@ -209,7 +209,7 @@ impl Difference {
             mean_difference,
             ci95,
             p,
-        } = paired_test(&new, &old, &mut rng);
+        } = paired_test(&new, &old, RANDOM_FLIPS, &mut rng);
         Self {
             id: id.to_owned(),
             pairs: n,

@@ -7,6 +7,7 @@
 //! Next: [`Statistics`] for means, intervals and tests, [`compare`] for two runs, [`export_csv`] for a spreadsheet, `page`
 //! for one HTML file.
 
+mod board;
 mod changes;
 mod compare;
 mod corrected;
@@ -24,6 +25,7 @@ mod spent;
 mod statistics;
 mod verdict;
 
+pub use board::{Board, BoardTie, ExcludedSystem, RankedSystem};
 pub use changes::{Changes, ItemName};
 pub use compare::{Comparison, Difference, NewFailure, PairName};
 pub use corrected::calibration_lines;
@@ -32,7 +34,7 @@ pub use judges::{JudgePanel, JudgeStatistics, Judges};
 pub use outcomes::{OutcomeCount, Outcomes};
 pub use own::OwnStatistics;
 #[cfg(feature = "report")]
-pub use page::page;
+pub use page::{board_page, page};
 pub use reported_system::ReportedEncodingSystem;
 pub use run_report::{KIND, ReportError, RunReport};
 pub use spent::{EncodingSystemCost, RunCost};

@@ -13,7 +13,7 @@ use crate::result::shared::SharedParts;
 use crate::result::{Randomness, SCHEMA_VERSION, is_readable};
 use crate::store::CallsFile;
 
-use super::grouped::encoding_ids;
+use super::grouped::{self, encoding_ids};
 use super::{Outcomes, ReportedEncodingSystem, RunCost, Statistics};
 
 /// The `kind` of a report's JSON.
@@ -134,7 +134,7 @@ impl RunReport {
             replayed: false,
             calls_file: None,
             outcomes: Outcomes::of(&results),
-            statistics: Statistics::of(&encodings, &results, seed),
+            statistics: Statistics::of(&encodings, &results, seed, grouped::total),
             calibration: None,
             cost: RunCost::of(&encodings, &results),
             config,
@@ -190,7 +190,8 @@ impl RunReport {
             let mut corrected: HashMap<_, _> = corrected
                 .map(|encoding| (encoding.encoding_id, encoding.semantic_corrected))
                 .collect();
-            self.statistics = Statistics::of(encodings, results, self.randomness.seed);
+            self.statistics =
+                Statistics::of(encodings, results, self.randomness.seed, grouped::total);
             for encoding in &mut self.statistics.per_encoding {
                 let earlier = corrected.remove(&encoding.encoding_id);
                 encoding.semantic_corrected = earlier.flatten();

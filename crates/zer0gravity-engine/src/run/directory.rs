@@ -31,6 +31,8 @@ pub struct RunNotes {
     pub left_out: usize,
     /// The most that the run may cost, over all its processes. It is not a part of the plan: a higher cap continues the run.
     pub cap: Option<Usd>,
+    /// The commitment to the texts before they were published.
+    pub sealed: Option<String>,
 }
 
 impl RunNotes {
@@ -38,6 +40,7 @@ impl RunNotes {
         base_url: Option<String>,
         left_out: usize,
         cap: Option<Usd>,
+        sealed: Option<String>,
     }
 }
 
@@ -59,7 +62,10 @@ impl RunDirectory {
         })?;
         let lock = lock(path)?;
         if let Some(record) = RunRecord::read(path)? {
-            let differences = record.plan.differences(plan);
+            let mut differences = record.plan.differences(plan);
+            if notes.sealed.is_some() && notes.sealed != record.sealed {
+                differences.push("sealed".to_owned());
+            }
             if !differences.is_empty() {
                 return Err(DirectoryError::AnotherPlan {
                     path: path.to_owned(),

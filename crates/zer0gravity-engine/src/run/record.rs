@@ -34,6 +34,8 @@ pub(super) struct RunRecord {
     pub(super) base_url: Option<String>,
     #[serde(default, skip_serializing_if = "is_zero")]
     pub(super) left_out: usize,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) sealed: Option<String>,
     /// The caps, which are not a part of the plan: a higher cap continues the same run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     caps: Option<Caps>,
@@ -79,6 +81,7 @@ impl RunRecord {
                 .collect(),
             base_url: notes.base_url,
             left_out: notes.left_out,
+            sealed: notes.sealed,
             caps: None,
             plan,
         };

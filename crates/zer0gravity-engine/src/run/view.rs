@@ -51,6 +51,11 @@ impl RunView {
         &self.record.frozen_at
     }
 
+    /// The commitment to the texts, if the run has one.
+    pub fn sealed(&self) -> Option<&str> {
+        self.record.sealed.as_deref()
+    }
+
     /// The most that the run may cost.
     pub fn cap(&self) -> Option<Usd> {
         self.record.cap()

@@ -14,7 +14,12 @@ pub(crate) fn canonical_sha256(value: Value) -> String {
 
 /// Returns the bytes of [`canonical_sha256`].
 pub(crate) fn canonical_sha256_bytes(value: Value) -> [u8; 32] {
-    Sha256::digest(sorted(value).to_string()).into()
+    Sha256::digest(canonical_json(value)).into()
+}
+
+/// Returns a value as canonical JSON.
+pub(crate) fn canonical_json(value: Value) -> String {
+    sorted(value).to_string()
 }
 
 fn sorted(value: Value) -> Value {

@@ -1,6 +1,7 @@
 //! The flags that are raised: cheating systems and honest ones as data, each rule by itself, and texts made to stall.
 
 mod atom_loss;
+mod contest;
 mod injection;
 
 use serde::Deserialize;

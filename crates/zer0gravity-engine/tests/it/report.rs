@@ -1,5 +1,6 @@
 //! A report: what it computes, and the forms it is shown in.
 
+mod board;
 mod comparison;
 mod csv;
 mod figures;

@@ -162,7 +162,7 @@ fn t_intervals() {
 #[test]
 fn sign_flips() {
     for case in fixture().sign_flips {
-        let found = paired_test(&case.a, &case.b, &mut rng(7));
+        let found = paired_test(&case.a, &case.b, RANDOM_FLIPS, &mut rng(7));
         let interval = found.ci95.unwrap();
         near_option(found.mean_difference, Some(case.mean_difference));
         near(interval.low, case.low);
@@ -175,7 +175,7 @@ fn sign_flips() {
             let error = (case.p * (1.0 - case.p) / f64::from(RANDOM_FLIPS)).sqrt();
             assert!((p - case.p).abs() < 4.0 * error, "{p} is not {}", case.p);
         }
-        let back = paired_test(&case.b, &case.a, &mut rng(7));
+        let back = paired_test(&case.b, &case.a, RANDOM_FLIPS, &mut rng(7));
         near_option(back.p, Some(p));
         near_option(back.mean_difference, Some(-case.mean_difference));
     }
@@ -183,7 +183,7 @@ fn sign_flips() {
 
 #[test]
 fn sign_flips_of_little_and_of_much() {
-    let test = |a: &[f64], b: &[f64]| paired_test(a, b, &mut rng(0));
+    let test = |a: &[f64], b: &[f64]| paired_test(a, b, RANDOM_FLIPS, &mut rng(0));
     assert_eq!(test(&[], &[]), PairedResult::default());
     assert_eq!(test(&[1.0], &[]).n, 0);
     let one = test(&[3.0], &[1.0]);
@@ -282,7 +282,12 @@ fn simulated_experiments_are_measured_right() {
         let rival: Vec<f64> = (means.iter().copied())
             .map(|mean| mean + 3.0 * normal(&mut random))
             .collect();
-        rejected += u32::from(paired_test(&means, &rival, &mut random).p.unwrap() <= 0.05);
+        rejected += u32::from(
+            paired_test(&means, &rival, RANDOM_FLIPS, &mut random)
+                .p
+                .unwrap()
+                <= 0.05,
+        );
         let found = pooled_variance_components(&texts).unwrap();
         let levels = [found.encode, found.decode, found.judge];
         for (sum, level) in sums.iter_mut().zip(levels) {

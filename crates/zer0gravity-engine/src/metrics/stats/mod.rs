@@ -3,7 +3,7 @@
 //! Every sum runs in the order of its input, so the same input gives the same bits. Random numbers come from a generator that the
 //! caller passes.
 //!
-//! Next: [`mean_with_interval`] for one mean, [`paired_test`], [`drop_p`] and [`holm`] for differences, [`variance_components`] for
+//! Next: [`mean_with_interval`] for one mean, [`paired_test`], [`drop_p`], [`holm`] and [`texts_to_separate`] for differences, [`variance_components`] for
 //! repeats, [`panel_score`] and [`krippendorff_alpha`] for judges.
 
 mod agreement;
@@ -13,6 +13,7 @@ mod holm;
 mod interval;
 mod median;
 mod paired;
+mod separation;
 
 pub use agreement::krippendorff_alpha;
 pub use components::{Components, StatsError, pooled_variance_components, variance_components};
@@ -22,6 +23,7 @@ pub(crate) use interval::quantile;
 pub use interval::{Interval, IntervalMethod, MeanEstimate, UNBOUNDED, mean_with_interval};
 pub use median::{panel_score, sample_median};
 pub use paired::{EXACT_FLIPS_UP_TO, PairedResult, RANDOM_FLIPS, paired_test};
+pub use separation::{SIGNIFICANT, least_texts, texts_to_separate};
 
 /// Returns the mean; `None` for an empty list.
 pub(crate) fn mean(values: &[f64]) -> Option<f64> {

@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 
 use report_kit::{Cell, Section, Status};
 
-use super::{SIGNIFICANT, counted};
+use super::counted;
 use crate::judge::JudgeStatus;
 use crate::judge::flags::Severity;
+use crate::metrics::stats::SIGNIFICANT;
 use crate::prompts::PromptProfile;
 use crate::report::export::word;
 use crate::report::grouped::is_scored;

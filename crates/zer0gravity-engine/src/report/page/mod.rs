@@ -1,5 +1,6 @@
 //! The report as a page: the result first, then the evidence, then every text.
 
+mod board;
 mod commitments;
 mod cost;
 mod experiments;
@@ -11,6 +12,8 @@ mod results;
 mod signals;
 
 use report_kit::{Cell, Page, Section, Status};
+
+pub use board::board_page;
 
 use super::RunReport;
 use crate::metrics::stats::MeanEstimate;
@@ -26,8 +29,6 @@ const HEADING: usize = 80;
 const PREVIEW: usize = 36;
 /// The smallest number of values whose interval is drawn: of fewer it would fill the drawing.
 const INTERVAL: usize = 4;
-/// The largest adjusted p value of a significant difference.
-const SIGNIFICANT: f64 = 0.05;
 
 /// Returns the page of a run: one file that loads nothing.
 ///

@@ -5,8 +5,8 @@ use std::collections::HashMap;
 use report_kit::{Axis, Bar, Cell, Plot, Point, Section, Series, Status, Table};
 
 use super::head::p_figure;
-use super::{INTERVAL, ROWS, SIGNIFICANT, SIGNS, cost, counted, mean, number, with};
-use crate::metrics::stats::{Interval, MeanEstimate};
+use super::{INTERVAL, ROWS, SIGNS, cost, counted, mean, number, with};
+use crate::metrics::stats::{Interval, MeanEstimate, SIGNIFICANT, least_texts};
 use crate::report::{CaseStatistics, EncodingSystemStatistics, Pairwise, RunReport};
 
 /// Pairs that are shown: ten encodings have 45 of them.
@@ -82,7 +82,10 @@ pub(super) fn score(report: &RunReport) -> Option<Section> {
     let table = Table::new("Encoding systems, best first", columns)
         .rows(rows)
         .limit(ROWS);
-    Some(with(section.table(table), head_to_head(report)))
+    Some(with(
+        section.table(table),
+        pairs(&report.statistics.pairwise),
+    ))
 }
 
 /// The encodings that no other beats in tokens saved and in meaning at once.
@@ -189,8 +192,9 @@ fn by_encoding(
     })
 }
 
-fn head_to_head(report: &RunReport) -> Option<Section> {
-    let mut pairs: Vec<&Pairwise> = report.statistics.pairwise.iter().collect();
+/// The section with the differences of pairs of encoding systems.
+pub(super) fn pairs(pairs: &[Pairwise]) -> Option<Section> {
+    let mut pairs: Vec<&Pairwise> = pairs.iter().collect();
     if pairs.is_empty() {
         return None;
     }
@@ -206,7 +210,7 @@ fn head_to_head(report: &RunReport) -> Option<Section> {
         "Totals on the texts that both systems have scores for. p is the probability of a difference this large if signs are random, adjusted by Holm's method for {}.",
         counted(pairs.len(), "pair", "pairs")
     );
-    let needed = needed(pairs.len());
+    let needed = least_texts(pairs.len());
     if most < needed {
         let most = counted(most, "common text", "common texts");
         let further =
@@ -255,13 +259,6 @@ fn row(pair: &Pairwise) -> [Cell; 7] {
             None => Cell::Missing,
         },
     ]
-}
-
-/// The common texts that can give an adjusted p of 0.05: the smallest one is 2 / 2^n, times the pairs.
-fn needed(pairs: usize) -> usize {
-    let least = |texts: i32| 2.0_f64.powi(1 - texts) * pairs as f64;
-    let needed = (1..64).find(|texts| least(*texts) <= SIGNIFICANT);
-    needed.unwrap_or(64) as usize
 }
 
 pub(super) fn by_length(report: &RunReport) -> Option<Section> {

@@ -9,3 +9,4 @@ mod wording;
 pub use finding::{LintFinding, MappingCost, TokenCounts};
 pub use report::{CODES, LintReport, lint};
 pub(crate) use structure::ambiguous_lines;
+pub(crate) use wording::addressed_judge;

@@ -21,11 +21,19 @@ pub(super) fn findings(rules: &str) -> Vec<LintFinding> {
             all.push(finding("ZG006", line_number, "vague wording", phrase));
         }
     }
-    for said in said_in_rules(rules) {
-        let message = "the text addresses a judge";
-        all.push(finding("ZG008", said.line + 1, message, &said.words));
-    }
+    all.extend(judge_texts(rules));
     all
+}
+
+/// The first line of rules that addresses a judge.
+pub(crate) fn addressed_judge(rules: &str) -> Option<LintFinding> {
+    judge_texts(rules).next()
+}
+
+fn judge_texts(rules: &str) -> impl Iterator<Item = LintFinding> {
+    let message = "the text addresses a judge";
+    let said = said_in_rules(rules).into_iter();
+    said.map(move |said| finding("ZG008", said.line + 1, message, &said.words))
 }
 
 /// The vague phrases of a line outside of quotes, by the alphabet.
