@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
+use tokio::time::sleep;
 
 use crate::child::WorkerProcess;
 use crate::faults::{Waits, each_once, submit_primes};
@@ -74,10 +75,10 @@ async fn terminate_workers(times: usize) {
     assert_eq!(scene.number(late).await, 0);
 }
 
-/// Makes the server count each delivery half a second late.
+/// Makes the server count a delivery when the gate is open.
 const LATE_COUNT: &str = "CREATE FUNCTION pause() RETURNS trigger LANGUAGE plpgsql AS $$
     BEGIN
-        IF current_query() LIKE '%deliveries + 1%' THEN PERFORM pg_sleep(0.5); END IF;
+        IF current_query() LIKE '%deliveries + 1%' THEN PERFORM pg_advisory_xact_lock(7); END IF;
         RETURN NULL;
     END $$;
     CREATE TRIGGER pause BEFORE UPDATE ON work_queue.work EXECUTE FUNCTION pause()";
@@ -90,6 +91,9 @@ async fn a_delivery_that_is_being_counted_is_given_back() {
         return;
     };
     scene.execute(LATE_COUNT).await;
+    let mut gate = scene.pool.acquire().await.unwrap();
+    let closed = sqlx::query("SELECT pg_advisory_lock(7)");
+    closed.execute(&mut *gate).await.unwrap();
     submit_primes(&scene, 1).await;
     let worker = scene.worker(Arc::new(work), worker_options("w")).await;
     let counting = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()
@@ -97,8 +101,13 @@ async fn a_delivery_that_is_being_counted_is_given_back() {
     until(async || scene.number(counting).await == 1).await;
     worker.stopper.stop();
     worker.stopper.stop();
+    // Time for a worker that does not wait for the count.
+    sleep(Duration::from_millis(300)).await;
+    let open = sqlx::query("SELECT pg_advisory_unlock(7)");
+    open.execute(&mut *gate).await.unwrap();
     within(worker.task).await.unwrap().unwrap();
     until(async || scene.number(counting).await == 0).await;
-    let counted = "SELECT sum(deliveries) FROM work_queue.work";
+    // A job that ended all the same has its delivery.
+    let counted = "SELECT count(*) FROM work_queue.work WHERE state = 0 AND deliveries > 0";
     assert_eq!(scene.number(counted).await, 0);
 }
