@@ -89,7 +89,7 @@ fn n13_an_own_judge_prompt_is_named_where_its_points_are() {
     let prompt = "You judge semantic preservation of numbers. Reply {\"score\": 0 to 40}.";
     place.file("judge.txt", prompt);
     let line = "matrix --level 1 --run-dir dir --judge-prompt judge.txt";
-    let ran = place.asking(&stub, &words(line)).exits(0);
+    place.asking(&stub, &words(line)).exits(0);
     let report = place.read_json("dir/report.json");
     let results = list(&report["results"]);
     assert_eq!(column(&results, "/metadata/promptProfile"), ["own", "own"]);
@@ -101,9 +101,13 @@ fn n13_an_own_judge_prompt_is_named_where_its_points_are() {
             .filter(|call| of_judge(call))
             .all(|call| call.body["system"] == prompt)
     );
-    drop(ran);
     let page = place.alone(&words("report dir -o -")).exits(0).stdout;
     assert!(page.contains("had a prompt of the user"));
+    let plain = words("matrix --level 1 --run-dir plain");
+    place.asking(&stub, &plain).exits(0);
+    let compared = place.alone(&words("compare plain dir --max-drop 5"));
+    let compared = compared.exits(4);
+    compared.tells(&["not comparable: judge differs"]);
     let shown = words("run --show-prompts --judge-prompt judge.txt --rubric rubric.toml");
     place.file("rubric.toml", JUDGE);
     let prompts = place.alone(&shown).exits(0).results();

@@ -1,6 +1,7 @@
 //! Own measures: the file, the scores, and what they may not change.
 
 use zer0gravity_engine::ExperimentResult;
+use zer0gravity_engine::calibration::JudgeIdentity;
 use zer0gravity_engine::plan::rubric::Rubric;
 use zer0gravity_engine::prompts::{PromptProfile, Role};
 use zer0gravity_engine::result::{OwnScore, OwnStatus};
@@ -191,6 +192,13 @@ fn n13_the_judge_of_the_meaning_takes_a_prompt_of_the_user() {
     assert_eq!(asked.json_schema, None);
     assert_eq!(result.metadata.prompt_profile, PromptProfile::Own);
     assert_eq!(result.metadata.prompt_sha256.semantic_judge, asked.sha256);
+    let identity = JudgeIdentity::of_config(&plan.config);
+    let found = JudgeIdentity::of_results(std::slice::from_ref(&result), Some(&plan.config));
+    assert_eq!(found, Ok(Some(identity.clone())));
+    let mut other = plan.config.clone();
+    other.judge_prompt = Some("Another prompt that asks for a score.".to_owned());
+    let differences = identity.differences(&JudgeIdentity::of_config(&other));
+    assert_eq!(differences, ["promptSha256"]);
     let rules = &player.to(Role::ImplementabilityJudge)[0].prompt;
     assert!(rules.json_schema.is_some(), "the other prompts stay");
 }

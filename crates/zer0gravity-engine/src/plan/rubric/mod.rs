@@ -1,7 +1,7 @@
 //! Own measures of a user: a file of scorers, and the ones that need no model.
 //!
-//! [`Rubric::read`] reads the file. A run scores every decoded text by it: [`Scorer::of_texts`] compares texts, judges are asked with
-//! prompts of the file. Own measures never change the five numbers of the built-in rubric.
+//! [`Rubric::read`] reads the file. A run scores every decoded text by it: [`Scorer::of_texts`] compares texts, and judges are asked
+//! with prompts of the file. Own measures never change the five numbers of the built-in rubric.
 
 mod of_texts;
 mod read;
