@@ -167,6 +167,11 @@ pub enum Error {
     NoScorePrompt { path: PathBuf },
     #[error("{flag} needs a model, and this run is offline; name a --provider")]
     PromptOffline { flag: &'static str },
+    #[error(
+        "the rubric of this run runs programs: {}; allow them with --allow-programs",
+        escape(programs)
+    )]
+    Programs { programs: String },
     #[error("{message}")]
     UnknownMeasure { message: String },
     #[error("{}: expected a JSON file of {what}: {message}", name(path))]

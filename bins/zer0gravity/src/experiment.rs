@@ -51,7 +51,7 @@ pub fn watched<T>(
     let runner = Runner::new(context.prices(&asked.prices))
         .replayed(asked.replay)
         .concurrency(asked.concurrency)
-        .cancel(cancelled_by(&Interrupt::on_signals()?));
+        .cancel(cancelled_by(&Interrupt::on_signals()?, &asked.stop));
     let bar = session.progress.bar("experiments", total);
     let mut show = |event: RunEvent<'_>| match event {
         RunEvent::Ended { done, .. } => bar.set_position(done as u64),
@@ -68,9 +68,8 @@ pub fn watched<T>(
     done
 }
 
-/// A token that Ctrl-C cancels.
-fn cancelled_by(interrupt: &Interrupt) -> CancellationToken {
-    let token = CancellationToken::new();
+/// The token, which Ctrl-C cancels.
+fn cancelled_by(interrupt: &Interrupt, token: &CancellationToken) -> CancellationToken {
     let watched = token.clone();
     interrupt.then(move || {
         watched.cancel();
@@ -80,7 +79,7 @@ fn cancelled_by(interrupt: &Interrupt) -> CancellationToken {
             "zer0gravity: stopping after the calls under way; a second Ctrl-C stops at once"
         );
     });
-    token
+    token.clone()
 }
 
 /// The way to continue a run that is kept.

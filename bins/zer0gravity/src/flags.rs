@@ -162,7 +162,7 @@ pub struct Judging {
 pub struct ScoringFlags {
     /// File of own measures (TOML).
     ///
-    /// Judges with other prompts, patterns and metrics; no score of the built-in rubric changes.
+    /// Judges with other prompts, patterns, metrics, and programs, which it runs; no score of the built-in rubric changes.
     #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub rubric: Option<PathBuf>,
     /// File that replaces the system prompt of the judge of the meaning.

@@ -18,6 +18,7 @@ mod live;
 mod measure_gate;
 mod model;
 mod output;
+mod programs;
 mod ranking;
 mod run_dir;
 mod selection;

@@ -10,12 +10,14 @@ use bin_support::model::{
 };
 use bin_support::{Failure, Session};
 use llm_client::{Client, CountPolicy, LedgerFile, ModelTable, SystemClock, Timer};
+use tokio_util::sync::CancellationToken;
 use zer0gravity_engine::model::ModelLabel;
 use zer0gravity_engine::run::RunDirectory;
 use zer0gravity_engine::run::pipeline::PriceList;
 use zer0gravity_engine::{LlmModelClient, ModelClient, OfflineModel, Tokenizers};
 
 use crate::error::{self, Error};
+use crate::programs::ProgramClient;
 
 /// Requests under way at the same time, unless it is said.
 pub const CONCURRENCY: usize = 8;
@@ -37,6 +39,8 @@ pub struct ModelChoice {
     client: Option<Client>,
     /// The model's id, or `offline`.
     pub model: String,
+    /// Ends the run: no further call is made, and programs end.
+    pub stop: CancellationToken,
     /// The clock of the command.
     pub clock: Arc<dyn Timer>,
     pub concurrency: usize,
@@ -48,6 +52,14 @@ pub struct ModelChoice {
 }
 
 impl ModelChoice {
+    /// Lets the client run the programs of a rubric.
+    pub fn allow_programs(&mut self) {
+        self.model_client = Arc::new(ProgramClient {
+            models: self.model_client.clone(),
+            stop: self.stop.clone(),
+        });
+    }
+
     /// Keeps what is spent in the directory, so that a cap holds over all processes of a run.
     pub fn keep_ledger(&self, directory: &RunDirectory) -> Result<(), Failure> {
         match &self.client {
@@ -147,6 +159,7 @@ pub fn open(
             let label = ModelLabel::new(provider.to_string(), host);
             Ok(ModelChoice {
                 model_client: Arc::new(LlmModelClient::new(client.clone(), label)),
+                stop: CancellationToken::new(),
                 client: Some(client),
                 model,
                 clock,
@@ -163,6 +176,7 @@ pub fn open(
 pub fn offline() -> ModelChoice {
     ModelChoice {
         model_client: Arc::new(OfflineModel),
+        stop: CancellationToken::new(),
         client: None,
         model: OfflineModel::NAME.to_owned(),
         clock: Arc::new(SystemClock::new()),

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use bin_support::runs::RunFolders;
 use bin_support::{Exit, Failure, Output, Session};
 use llm_client::LedgerFile;
+use zer0gravity_engine::plan::Config;
+use zer0gravity_engine::plan::rubric::Rubric;
 use zer0gravity_engine::report::{RunCost, RunReport};
 use zer0gravity_engine::run::{ChangedCalls, RunDirectory};
 use zer0gravity_engine::{RunEvent, Runner};
@@ -76,10 +78,7 @@ pub fn conclude(
             writeln!(out, "report: zer0gravity report {place}")?;
         }
     }
-    let resume = match command {
-        Continued::Run => format!("zer0gravity resume {place}"),
-        Continued::Rescore => format!("zer0gravity rescore {place} --resume"),
-    };
+    let resume = command.line(directory.path(), report.config.as_ref());
     let ledger = directory.ledger().map_err(error::directory)?;
     let spent = LedgerFile::new(ledger).spent().map_err(Failure::usage)?;
     let stop = experiment::Stop {
@@ -101,6 +100,24 @@ pub fn spent(report: &RunReport) -> Option<&RunCost> {
 pub enum Continued {
     Run,
     Rescore,
+}
+
+impl Continued {
+    /// The command for a run in `folder`, to be pasted into a shell.
+    pub fn line(self, folder: &Path, config: Option<&Config>) -> String {
+        let rubric = config.and_then(|config| config.rubric.as_ref());
+        let programs = rubric.into_iter().flat_map(Rubric::programs).count();
+        let allow = if programs > 0 {
+            " --allow-programs"
+        } else {
+            ""
+        };
+        let place = shell_word(folder);
+        match self {
+            Self::Run => format!("zer0gravity resume {place}{allow}"),
+            Self::Rescore => format!("zer0gravity rescore {place} --resume{allow}"),
+        }
+    }
 }
 
 /// Says where a run is written.

@@ -40,13 +40,18 @@ pub fn asked(
         .collect();
     let mut flags = asking.model.clone();
     flags.max_usd = flags.max_usd.or_else(|| RunDirectory::cap_in(directory?));
-    model::open(
+    let mut asked = model::open(
         &flags,
         asking.prices.as_deref(),
         &others,
         asking.seed.seed,
         session,
-    )
+    )?;
+    // The file was named by the caller.
+    if asking.scoring.rubric.is_some() {
+        asked.allow_programs();
+    }
+    Ok(asked)
 }
 
 /// The settings of a plan, by the flags of `run` and `matrix`.
@@ -236,15 +241,24 @@ pub fn used_files<'a>(
 }
 
 /// The models of a run that is continued or judged again by `plan`, at the address it was begun with unless a flag gives
-/// another, and under its cap.
+/// another, and under its cap. The programs of its rubric, which a folder supplies, need to be allowed.
 pub fn reopened(
     directory: &mut RunDirectory,
     plan: &Plan,
     flags: &ModelFlags,
     prices: Option<&Path>,
+    allow_programs: bool,
     session: &Session,
 ) -> Result<ModelChoice, Failure> {
     let config = &plan.config;
+    let programs = config.rubric.iter().flat_map(Rubric::programs);
+    let programs: Vec<_> = programs
+        .map(|program| format!("{:?}", program.argv))
+        .collect();
+    if !programs.is_empty() && !allow_programs {
+        let programs = programs.join(", ");
+        return Err(Failure::usage(Error::Programs { programs }));
+    }
     let provider = ProviderName::from_str(&config.label.provider, false).ok();
     model::ensure_not_input(flags, RunDirectory::files_in(directory.path()))?;
     let mut flags = flags.clone();
@@ -259,7 +273,10 @@ pub fn reopened(
     let others: Vec<_> = std::iter::once(("--decoder-model", config.models.decoder.as_str()))
         .chain(judges.map(|model| ("--judge-model", model.as_str())))
         .collect();
-    let asked = model::open(&flags, prices, &others, config.seed, session)?;
+    let mut asked = model::open(&flags, prices, &others, config.seed, session)?;
+    if allow_programs {
+        asked.allow_programs();
+    }
     let label = asked.model_client.label();
     (directory.check_models(&label, &asked.model)).map_err(error::directory)?;
     directory

@@ -8,9 +8,11 @@ use zer0gravity_engine::report::RunReport;
 use zer0gravity_engine::run::RunDirectory;
 
 use crate::error::{self, Error};
+use crate::experiment;
 use crate::filter::EncodingFilter;
 use crate::live::{LiveRun, Phase};
-use crate::{experiment, run_dir, selection};
+use crate::run_dir::{self, Continued};
+use crate::selection;
 
 /// A run's directory, a report, or an array of results.
 pub struct Source {
@@ -80,7 +82,10 @@ impl Source {
                 (Phase::Running, _) => {
                     format!("; the run works: `zer0gravity report {place} --watch` follows it")
                 }
-                _ => format!("; `zer0gravity resume {place}` continues the run"),
+                (_, Some(folder)) => {
+                    let line = Continued::Run.line(folder, report.config.as_ref());
+                    format!("; `{line}` continues the run")
+                }
             };
             session.warn(&format!(
                 "{place}: {missing} of {all} experiments did not run{next}"

@@ -21,6 +21,7 @@ Examples:
   zer0gravity rescore matrix --prompt-profile bands";
 
 #[derive(Debug, clap::Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
 pub struct RescoreArgs {
     #[command(flatten)]
     pub run: RunArg,
@@ -45,6 +46,9 @@ pub struct RescoreArgs {
     /// Table of prices, used before the built-in one.
     #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub prices: Option<PathBuf>,
+    /// Run the programs of the run's rubric, which come from its folder.
+    #[arg(long, hide_short_help = true)]
+    pub allow_programs: bool,
     #[command(flatten)]
     pub checks: Checks,
     #[command(flatten)]
@@ -75,7 +79,15 @@ pub fn execute(args: &RescoreArgs, session: &mut Session) -> Result<Exit, Failur
     }
     model::panel(judges)?;
     let (plan, prices) = (rescore.plan(), args.prices.as_deref());
-    let asked = setup::reopened(&mut directory, plan, &args.model, prices, session)?;
+    let allow_programs = args.allow_programs || args.scoring.rubric.is_some();
+    let asked = setup::reopened(
+        &mut directory,
+        plan,
+        &args.model,
+        prices,
+        allow_programs,
+        session,
+    )?;
     asked.keep_ledger(&directory)?;
     let total = plan.items().count();
     let work = async |runner: Runner<'_>, show: &mut dyn FnMut(RunEvent<'_>)| {
@@ -93,12 +105,13 @@ pub fn execute(args: &RescoreArgs, session: &mut Session) -> Result<Exit, Failur
 fn tell_unfinished(rescored: &Rescored, directory: &RunDirectory, session: &Session) {
     let (report, missing) = (&rescored.report, rescored.unjudged);
     let place = run_dir::shell_word(directory.path());
+    let again = Continued::Rescore.line(directory.path(), rescored.report.config.as_ref());
     let why = (report.results.iter())
         .find(|result| !result.outcome.is_ok())
         .and_then(|result| result.outcome.sentence());
     session.warn(&format!(
         "{place}: {missing} of {} results were not judged{}; report.json is the old one. Continue with \
-         `zer0gravity rescore {place} --resume`, or name another judge with `--judge-model`",
+         `{again}`, or name another judge with `--judge-model`",
         report.results.len(),
         why.map(|why| format!(" ({})", bin_support::escape(&why)))
             .unwrap_or_default(),

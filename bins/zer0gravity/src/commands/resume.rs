@@ -33,6 +33,9 @@ pub struct ResumeArgs {
     /// Table of prices, used before the built-in one.
     #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub prices: Option<PathBuf>,
+    /// Run the programs of the run's rubric, which come from its folder.
+    #[arg(long, hide_short_help = true)]
+    pub allow_programs: bool,
     #[command(flatten)]
     pub checks: Checks,
     #[command(flatten)]
@@ -47,7 +50,15 @@ pub fn execute(args: &ResumeArgs, session: &mut Session) -> Result<Exit, Failure
     let prices = args.prices.as_deref();
     let used = setup::used_files(&directory, &args.model, args.prices.as_deref());
     let gate = args.ci.begin(&args.checks, used)?;
-    let asked = setup::reopened(&mut directory, &plan, &args.model, prices, session)?;
+    let allow_programs = args.allow_programs;
+    let asked = setup::reopened(
+        &mut directory,
+        &plan,
+        &args.model,
+        prices,
+        allow_programs,
+        session,
+    )?;
     let changed = if args.accept_changed_calls {
         ChangedCalls::Accept
     } else {

@@ -6,9 +6,10 @@ use bin_support::runs::RunArg;
 use bin_support::{Exit, Failure, Output, Session, escape};
 use serde::Serialize;
 
+use crate::experiment;
 use crate::live::{LiveRun, Phase};
 use crate::output::{self, Versioned};
-use crate::{experiment, run_dir};
+use crate::run_dir::{self, Continued};
 
 /// Examples of the command, which tests run.
 pub const EXAMPLES: &str = "\
@@ -104,10 +105,8 @@ pub fn execute(args: &StatusArgs, session: &mut Session) -> Result<Exit, Failure
             run_dir::shell_word(&folder)
         ),
         Phase::Stopped => {
-            format!(
-                "continue with: zer0gravity resume {}\n",
-                run_dir::shell_word(&folder)
-            )
+            let line = Continued::Run.line(&folder, Some(&plan.config));
+            format!("continue with: {line}\n")
         }
     };
     write!(

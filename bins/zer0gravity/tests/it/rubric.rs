@@ -171,3 +171,136 @@ fn n13_patterns_and_metrics_score_without_a_model() {
     let told = "--gate sum>=0.71: the mean is 0.7";
     place.alone(&words(&line)).exits(4).tells(&[told]);
 }
+
+/// A place with a text and a rubric of one program.
+fn program(argv: &str) -> Place {
+    let place = Place::new();
+    place.file("text.txt", "Pay 40 euros on Monday.");
+    let scorer = format!(
+        "schema_version = 1\nname = \"n\"\n[[scorer]]\nid = \"own\"\nkind = \"command\"\nscale = [0, 10]\ntimeout_s = 1\nargv = {argv}\n"
+    );
+    place.file("rubric.toml", scorer);
+    place
+}
+
+const RUN: &str = "run text.txt --provider offline --rubric rubric.toml --json";
+
+#[test]
+fn n13_a_program_scores_by_the_json_that_it_gets() {
+    let place = program(
+        r#"["sh", "-c", "cat > got.json; printf '{\"score\": 4.5, \"reasoning\": \"%s\"}' \"$1\"", "name", "a b; c"]"#,
+    );
+    let result = place.alone(&words(RUN)).exits(0).results().remove(0);
+    let own = &result["ownScores"][0];
+    let found = (&own["score"], &own["reasoning"]);
+    assert_eq!(found, (&4.5.into(), &"a b; c".into()));
+    let got = place.read_json("got.json");
+    for (key, expected) in [
+        ("original", "originalText"),
+        ("encoded", "encodedText"),
+        ("decoded", "decodedText"),
+        ("rules", "encodingSystem"),
+        ("testCaseId", "testCaseId"),
+    ] {
+        assert_eq!(got[key], result[expected], "{key}");
+    }
+}
+
+#[test]
+fn n13_a_program_that_hangs_fails_or_prints_garbage_fails_alone() {
+    for (argv, cause) in [
+        (
+            r#"["sh", "-c", "sleep 100 & sleep 100"]"#,
+            "did not end within 1 s",
+        ),
+        (
+            r#"["sh", "-c", "echo no >&2; exit 3"]"#,
+            "exit status: 3): no",
+        ),
+        (
+            r#"["sh", "-c", "echo 'Traceback (most recent call last):' >&2; echo 'KeyError: a key of 22 letters' >&2; exit 1"]"#,
+            "exit status: 1): KeyError: a key of 22 letters",
+        ),
+        (r#"["sh", "-c", "exit 3"]"#, "sh failed (exit status: 3)"),
+        (
+            r#"["sh", "-c", "echo '[3, null]'"]"#,
+            "expected {\"score\": number",
+        ),
+        (
+            r#"["sh", "-c", "echo score 4"]"#,
+            "expected {\"score\": number",
+        ),
+        (
+            r#"["sh", "-c", "echo '{\"score\": 11}'"]"#,
+            "expected a score from 0 to 10, found 11",
+        ),
+        (r#"["sh", "-c", "yes"]"#, "did not end within 1 s"),
+        (
+            r#"["sh", "-c", "yes | head -c 70000"]"#,
+            "printed more than 65536 bytes",
+        ),
+        (r#"["no-such-program"]"#, "cannot be run"),
+    ] {
+        let place = program(argv);
+        let result = place.alone(&words(RUN)).exits(0).results().remove(0);
+        let own = &result["ownScores"][0];
+        assert_eq!(own["status"], "scorer_failed", "{argv}");
+        let told = own["reasoning"].as_str().unwrap();
+        assert!(told.contains(cause), "{argv}: {told}");
+        assert!(result["total"].is_u64() && own.get("score").is_none());
+        let gate = format!("{RUN} --gate own<=10");
+        let failed = "--gate own<=10: the scorer failed for 1 of 1 results";
+        place.alone(&words(&gate)).exits(4).tells(&[failed]);
+    }
+}
+
+#[test]
+fn n13_a_program_that_leaves_another_behind_scores() {
+    let place = program(r#"["sh", "-c", "sleep 100 & echo '{\"score\": 3}'"]"#);
+    let result = place.alone(&words(RUN)).exits(0).results().remove(0);
+    assert_eq!(result["ownScores"][0]["score"], 3);
+}
+
+#[test]
+fn n13_what_reads_a_run_starts_no_program_and_a_folder_needs_leave() {
+    let place = program(r#"["sh", "-c", "echo ran >> ran.txt; echo '{\"score\": 3}'"]"#);
+    let matrix = words("matrix text.txt --provider offline --run-dir dir --rubric rubric.toml");
+    place.alone(&matrix).exits(0);
+    std::fs::remove_file(place.path("dir/report.json")).unwrap();
+    for line in ["status dir", "report dir -o -", "export dir"] {
+        place.alone(&words(line)).exits_with_one_of(&[0, 3]);
+    }
+    let told = "the rubric of this run runs programs: [\"sh\", \"-c\"";
+    place.alone(&words("resume dir")).exits(2).tells(&[told]);
+    place.alone(&words("resume dir --allow-programs")).exits(0);
+    let results = list(&place.read_json("dir/report.json")["results"]);
+    assert_eq!(column(&results, "/ownScores/0/score"), ["3"]);
+    assert_eq!(place.read("ran.txt"), "ran\n");
+    // A run whose program was not asked yet.
+    let calls = place.read("dir/calls.jsonl");
+    let kept = calls.split_inclusive('\n');
+    let kept = kept.filter(|line| !line.contains("own_program"));
+    place.file("dir/calls.jsonl", kept.collect::<String>());
+    std::fs::remove_file(place.path("dir/report.json")).unwrap();
+    let status = place.alone(&words("status dir")).exits(0).stdout;
+    let next = "continue with: zer0gravity resume dir --allow-programs\n";
+    assert!(status.contains(next), "{status}");
+}
+
+#[test]
+fn n13_a_folder_cannot_put_its_programs_into_a_run_that_was_asked_for() {
+    let place = program(r#"["sh", "-c", "echo '{\"score\": 3}'"]"#);
+    let matrix = words("matrix text.txt --provider offline --run-dir dir --rubric rubric.toml");
+    place.alone(&matrix).exits(0);
+    // What a rescore leaves that was killed before it was taken over.
+    let mut plan = place.read_json("dir/run.json")["plan"].clone();
+    let report = place.read_json("dir/report.json");
+    plan["config"]["rubric"]["scorers"][0]["argv"] =
+        serde_json::json!(["sh", "-c", "echo ran > ran.txt"]);
+    let planted = serde_json::json!({
+        "schema_version": 1, "complete": true, "plan": plan, "report": report,
+    });
+    place.file("dir/rescore.json", planted.to_string());
+    place.alone(&matrix).exits(2);
+    assert!(!place.path("ran.txt").exists());
+}

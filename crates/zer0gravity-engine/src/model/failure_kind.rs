@@ -30,15 +30,18 @@ pub enum FailureKind {
     NoExactCount,
     /// A rescore asks judges alone, and the call is for another role.
     OnlyJudges,
+    /// A program of the user's rubric gave no score, or the client runs no programs.
+    Program,
 }
 
 impl FailureKind {
-    const OWN: [Self; 5] = [
+    const OWN: [Self; 6] = [
         Self::Interrupted,
         Self::Store,
         Self::UnsupportedOffline,
         Self::NoExactCount,
         Self::OnlyJudges,
+        Self::Program,
     ];
 
     /// The word in results and in `calls.jsonl`.
@@ -50,6 +53,7 @@ impl FailureKind {
             Self::UnsupportedOffline => "unsupported_offline",
             Self::NoExactCount => "estimate",
             Self::OnlyJudges => "rescore",
+            Self::Program => "program",
         }
     }
 
@@ -87,7 +91,8 @@ impl FailureKind {
             | Self::Store
             | Self::UnsupportedOffline
             | Self::NoExactCount
-            | Self::OnlyJudges => false,
+            | Self::OnlyJudges
+            | Self::Program => false,
         }
     }
 }

@@ -28,6 +28,10 @@ impl LlmModelClient {
 impl ModelClient for LlmModelClient {
     fn complete(&self, request: ModelRequest) -> BoxFuture<'_, Result<ModelReply, ModelError>> {
         async move {
+            if request.role == Role::OwnProgram {
+                let cause = "this client runs no programs";
+                return Err(ModelError::unsent(FailureKind::Program, cause));
+            }
             let reply = self.client.complete(&wire(request)).await;
             let reply = reply.map_err(|error| model_error(&error))?;
             let usage = reply.usage.known.then(|| TokenUse {
@@ -105,6 +109,7 @@ fn replay_key(role: Role, repeat: &Repeat) -> String {
         Role::SemanticJudge => "judge_semantic",
         Role::ImplementabilityJudge => "judge_implementability",
         Role::OwnJudge => "judge_own",
+        Role::OwnProgram => "program",
         Role::Executor => "execute",
         Role::MeasureEncoder => "measure_encoder",
         Role::MeasureDecoder => "measure_decoder",

@@ -63,6 +63,8 @@ pub enum Role {
     ImplementabilityJudge,
     /// The role that scores by a prompt of the user's rubric.
     OwnJudge,
+    /// A program of the user's rubric: no model is asked.
+    OwnProgram,
     /// The role that carries out the decoded text.
     Executor,
     /// A call with the encoder's prompt and a text of one token. The usage in its reply gives the length of the prompt without a text.

@@ -61,7 +61,7 @@ pub fn render(profile: PromptProfile, input: RoleInput<'_>, nonce: Nonce) -> Pro
         max_tokens: match role {
             Role::Encoder | Role::Decoder => MAX_OUTPUT_TOKENS,
             Role::SemanticJudge | Role::ImplementabilityJudge | Role::OwnJudge => MAX_JUDGE_TOKENS,
-            Role::Executor => MAX_EXECUTOR_TOKENS,
+            Role::Executor | Role::OwnProgram => MAX_EXECUTOR_TOKENS,
             Role::MeasureEncoder | Role::MeasureDecoder => MAX_MEASURE_TOKENS,
         },
         json_schema: (judge && profile == PromptProfile::Guarded).then(judge_schema),

@@ -62,6 +62,10 @@ impl RunDirectory {
         })?;
         let lock = lock(path)?;
         if let Some(record) = RunRecord::read(path)? {
+            let mut directory = Self::of(path, record, lock);
+            // The plan that is compared is the one that is run.
+            directory.adopt_rescored()?;
+            let record = &directory.record;
             let mut differences = record.plan.differences(plan);
             if notes.sealed.is_some() && notes.sealed != record.sealed {
                 differences.push("sealed".to_owned());
@@ -72,8 +76,6 @@ impl RunDirectory {
                     differences,
                 });
             }
-            let mut directory = Self::of(path, record, lock);
-            directory.adopt_rescored()?;
             directory.keep_cap(notes.cap)?;
             return Ok(directory);
         }

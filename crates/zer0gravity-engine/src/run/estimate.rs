@@ -112,7 +112,8 @@ impl CallCounts {
                 Role::SemanticJudge => &mut counts.judge_semantic,
                 Role::ImplementabilityJudge => &mut counts.judge_implementability,
                 Role::OwnJudge => &mut counts.judge_own,
-                Role::Executor => &mut counts.execute,
+                // A program is not planned as a call.
+                Role::Executor | Role::OwnProgram => &mut counts.execute,
                 Role::MeasureEncoder | Role::MeasureDecoder => &mut counts.measure,
             };
             *kind += call.times;

@@ -167,9 +167,10 @@ struct JudgesOnly<'a>(&'a dyn ModelClient);
 impl ModelClient for JudgesOnly<'_> {
     fn complete(&self, request: ModelRequest) -> BoxFuture<'_, Result<ModelReply, ModelError>> {
         match request.role {
-            Role::SemanticJudge | Role::ImplementabilityJudge | Role::OwnJudge => {
-                self.0.complete(request)
-            }
+            Role::SemanticJudge
+            | Role::ImplementabilityJudge
+            | Role::OwnJudge
+            | Role::OwnProgram => self.0.complete(request),
             _ => ready(Err(unasked())).boxed(),
         }
     }

@@ -88,7 +88,10 @@ impl<'a> StoredModel<'a> {
                 }
                 None => self.make(&query, ask).await?,
             };
-            record.answer.add_to(&mut lock(&self.totals));
+            // A program costs nothing at the provider.
+            if query.role != Some(Role::OwnProgram) {
+                record.answer.add_to(&mut lock(&self.totals));
+            }
             Ok(record)
         };
         self.calls.get(&query.key, find).await

@@ -72,6 +72,7 @@ pub fn usual(request: &ModelRequest) -> ModelReply {
         Role::SemanticJudge => says(SEMANTIC),
         Role::ImplementabilityJudge => says(RULES),
         Role::OwnJudge => says(r#"{"score": 7, "reasoning": "kept"}"#),
+        Role::OwnProgram => says(r#"{"score": 2.5, "reasoning": "counted"}"#),
         Role::Executor => says("an answer"),
         Role::MeasureEncoder | Role::MeasureDecoder => says("b"),
     }
@@ -244,7 +245,7 @@ impl Asked {
                 Role::Decoder => StageName::Decode,
                 Role::SemanticJudge => StageName::JudgeSemantic,
                 Role::ImplementabilityJudge => StageName::JudgeImplementability,
-                Role::OwnJudge => StageName::JudgeOwn,
+                Role::OwnJudge | Role::OwnProgram => StageName::JudgeOwn,
                 Role::Executor => StageName::Execute,
                 // They belong to the count that failed.
                 Role::MeasureEncoder | Role::MeasureDecoder => StageName::CountEncoded,

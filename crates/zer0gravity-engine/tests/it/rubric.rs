@@ -19,6 +19,14 @@ scale = [0, 10]
 system = 'Own measure. Reply {"score": 0 to 10}. Rules: {rules}'
 user = "{original}|{decoded}|{encoded}|{other}"
 "#;
+const COMMAND: &str = r#"
+[[scorer]]
+id = "program"
+kind = "command"
+argv = ["score", "it"]
+timeout_s = 1
+scale = [0, 4]
+"#;
 const OTHERS: &str = r#"
 [[scorer]]
 id = "equal"
@@ -229,7 +237,17 @@ fn n13_a_fault_of_the_file_has_its_place() {
             "of a-z, 0-9 and _",
         ),
         (judge("obligations", "total"), (5, 6), "built-in measure"),
-        (judge("\"judge\"", "\"command\""), (6, 8), "found command"),
+        (judge("\"judge\"", "\"jury\""), (6, 8), "found jury"),
+        (
+            judge("\"judge\"", "\"command\""),
+            (4, 1),
+            "argv: expected a program",
+        ),
+        (
+            COMMAND.replace("1\n", "0\n"),
+            (8, 13),
+            "timeout_s: expected 1 to 600 seconds",
+        ),
         (
             judge("kind", "pattern = \"a\"\nkind"),
             (6, 11),
@@ -242,6 +260,11 @@ fn n13_a_fault_of_the_file_has_its_place() {
             OTHERS.replace("[0, 5]", "[5, 0]"),
             (13, 9),
             "the lower number first",
+        ),
+        (
+            OTHERS.replace("[0, 5]", "[0, 1e308]"),
+            (13, 9),
+            "from -1e9 to 1e9",
         ),
         (
             OTHERS.replace("name = \"chrf_pp\"", "name = \"chrf_pp\"\nscale = [0, 1]"),
@@ -257,4 +280,26 @@ fn n13_a_fault_of_the_file_has_its_place() {
     let error = Rubric::read("schema_version = 2\nname = 'a'").unwrap_err();
     let told = "line 1, column 18: schema_version: expected 1, found 2";
     assert_eq!(error.to_string(), told);
+}
+
+#[test]
+fn n13_a_program_is_asked_like_a_model_and_its_output_is_kept() {
+    let (desk, player) = (Desk::default(), Player::default());
+    let mut plan = plan(&["abcdefghij"]);
+    plan.config.rubric = Some(rubric(&format!("{COMMAND}{JUDGE}")));
+    let result = only(desk.run(&player, &plan));
+    let expected = [("program", Some(2.5)), ("obligations", Some(7.0))];
+    assert_eq!(numbers(&result), expected);
+    let asked = &player.to(Role::OwnProgram)[0];
+    let system = r#"{"argv":["score","it"],"timeout_s":1}"#;
+    assert_eq!(asked.prompt.system, system);
+    let input: serde_json::Value = serde_json::from_str(&asked.prompt.messages[0].content).unwrap();
+    assert_eq!(input["decoded"], "decoded acegi");
+    // Kept: the next run does not run it again, and another scale is enough to judge it.
+    plan.config.rubric = Some(rubric(&COMMAND.replace("[0, 4]", "[0, 2]")));
+    let result = only(desk.run(&player, &plan));
+    assert_eq!(player.to(Role::OwnProgram).len(), 1);
+    let own = &result.own_scores[0];
+    assert_eq!(own.failure, Some(StageStatus::Unparseable));
+    assert!(result.outcome.is_ok());
 }

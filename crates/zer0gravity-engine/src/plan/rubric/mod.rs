@@ -13,7 +13,8 @@ use serde::{Deserialize, Serialize};
 pub use of_texts::{ScoredTexts, TextScore};
 pub use read::RubricError;
 pub use scorer::{
-    JudgeScorer, MetricName, MetricScorer, PatternScorer, PatternTarget, ScoredBy, Scorer,
+    CommandScorer, JudgeScorer, MetricName, MetricScorer, PatternScorer, PatternTarget, ScoredBy,
+    Scorer,
 };
 pub(crate) use template::fill;
 
@@ -59,6 +60,14 @@ impl Rubric {
     )]
     pub fn sha256(&self) -> String {
         canonical_sha256(serde_json::to_value(self).expect("a rubric as JSON"))
+    }
+
+    /// The programs of its scorers.
+    pub fn programs(&self) -> impl Iterator<Item = &CommandScorer> {
+        self.scorers.iter().filter_map(|scorer| match &scorer.by {
+            ScoredBy::Command(program) => Some(program),
+            _ => None,
+        })
     }
 
     /// The scorers that ask a judge.

@@ -29,7 +29,7 @@ pub enum TextScore {
 }
 
 impl Scorer {
-    /// The score of texts; `None` for a judge.
+    /// The score of texts; `None` for a judge and a program.
     pub fn of_texts(&self, texts: &ScoredTexts<'_>) -> Option<TextScore> {
         let [lowest, highest] = self.scale;
         let either = |holds: Option<bool>| {
@@ -55,7 +55,7 @@ impl Scorer {
                 let score = metric.name.of(texts.metrics);
                 Some(score.map_or(TextScore::NotApplicable, TextScore::Score))
             }
-            ScoredBy::Judge(_) => None,
+            ScoredBy::Judge(_) | ScoredBy::Command(_) => None,
         }
     }
 }

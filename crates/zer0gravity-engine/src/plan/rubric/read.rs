@@ -6,9 +6,12 @@ use thiserror::Error;
 use toml::Spanned;
 
 use super::{
-    JudgeScorer, MetricName, MetricScorer, PatternScorer, PatternTarget, RUBRIC_SCHEMA_VERSION,
-    Rubric, ScoredBy, Scorer,
+    CommandScorer, JudgeScorer, MetricName, MetricScorer, PatternScorer, PatternTarget,
+    RUBRIC_SCHEMA_VERSION, Rubric, ScoredBy, Scorer,
 };
+
+/// The largest number of a scale: sums and spreads of scores stay finite.
+const LARGEST: f64 = 1e9;
 
 /// The names of built-in measures, which no scorer can have.
 const BUILT_IN: [&str; 15] = [
@@ -31,6 +34,8 @@ const BUILT_IN: [&str; 15] = [
 const LONGEST_ID: usize = 40;
 /// The highest score of a judge: points are read as whole numbers.
 const MAX_JUDGE_SCALE: f64 = 100.0;
+const TIMEOUT_S: u32 = 10;
+const LONGEST_TIMEOUT_S: u32 = 600;
 
 /// The reason why a file is not a rubric.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -67,6 +72,8 @@ struct ScorerTable {
     of: Option<Spanned<PatternTarget>>,
     pattern: Option<Spanned<String>>,
     name: Option<Spanned<MetricName>>,
+    argv: Option<Spanned<Vec<String>>>,
+    timeout_s: Option<Spanned<u32>>,
 }
 
 /// A fault at a byte of the file.
@@ -150,9 +157,10 @@ impl ScorerTable {
                 let name = taken(&mut self.name, start, message)?;
                 (ScoredBy::Metric(MetricScorer { name }), name.scale())
             }
+            "command" => (ScoredBy::Command(self.command(start)?), self.ends(start)?),
             other => {
                 let message = format!(
-                    "kind: expected judge, exact, contains, regex or metric, found {other}"
+                    "kind: expected judge, exact, contains, regex, metric or command, found {other}"
                 );
                 return Err((kind.span().start, message));
             }
@@ -178,8 +186,9 @@ impl ScorerTable {
 
     /// The scores of a pattern that is missing and of one that is there.
     fn ends(&mut self, start: usize) -> Result<[f64; 2], RubricFault> {
-        let is_fine = |[low, high]: [f64; 2]| low < high && (high - low).is_finite();
-        let scale = self.scale(start, "[lowest, highest], the lower number first", is_fine)?;
+        let is_fine = |[low, high]: [f64; 2]| low < high && low >= -LARGEST && high <= LARGEST;
+        let expected = "[lowest, highest], the lower number first, from -1e9 to 1e9";
+        let scale = self.scale(start, expected, is_fine)?;
         Ok(scale.unwrap_or([0.0, 1.0]))
     }
 
@@ -231,6 +240,25 @@ impl ScorerTable {
         Ok(PatternScorer { of, pattern })
     }
 
+    fn command(&mut self, start: usize) -> Result<CommandScorer, RubricFault> {
+        let message = "argv: expected a program and its arguments";
+        let argv = taken(&mut self.argv, start, message)?;
+        let is_program = argv.first().is_some_and(|name| !name.is_empty());
+        if !is_program || argv.iter().any(|word| word.contains('\0')) {
+            return Err((start, message.to_owned()));
+        }
+        let timeout = self.timeout_s.take();
+        let at = timeout
+            .as_ref()
+            .map_or(start, |timeout| timeout.span().start);
+        let timeout_s = timeout.map_or(TIMEOUT_S, Spanned::into_inner);
+        if (1..=LONGEST_TIMEOUT_S).contains(&timeout_s) {
+            return Ok(CommandScorer { argv, timeout_s });
+        }
+        let message = format!("timeout_s: expected 1 to {LONGEST_TIMEOUT_S} seconds");
+        Err((at, message))
+    }
+
     /// Refuses keys that are not of this kind.
     fn nothing_left(&self, kind: &str) -> Result<(), RubricFault> {
         fn at<T>(key: Option<&Spanned<T>>) -> Option<usize> {
@@ -243,6 +271,8 @@ impl ScorerTable {
             ("of", at(self.of.as_ref())),
             ("pattern", at(self.pattern.as_ref())),
             ("name", at(self.name.as_ref())),
+            ("argv", at(self.argv.as_ref())),
+            ("timeout_s", at(self.timeout_s.as_ref())),
         ];
         let first = left.into_iter().find_map(|(key, at)| Some((key, at?)));
         first.map_or(Ok(()), |(key, at)| {

@@ -29,6 +29,8 @@ pub enum ScoredBy {
     Regex(PatternScorer),
     /// A metric of the results.
     Metric(MetricScorer),
+    /// The score that a program prints.
+    Command(CommandScorer),
 }
 
 impl ScoredBy {
@@ -40,6 +42,7 @@ impl ScoredBy {
             Self::Contains(_) => "contains",
             Self::Regex(_) => "regex",
             Self::Metric(_) => "metric",
+            Self::Command(_) => "command",
         }
     }
 }
@@ -98,4 +101,17 @@ pub enum MetricName {
     CriticalRecall,
     /// The length of the decoded text by that of the original, in characters.
     LengthRatio,
+}
+
+/// A program. It gets an experiment as JSON on stdin and prints `{"score": n, "reasoning": "..."}`.
+///
+/// The engine runs no program: it asks its model client in the role [`Role::OwnProgram`](crate::prompts::Role::OwnProgram), with this
+/// value as the system prompt. What was printed is kept like a reply of a model.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct CommandScorer {
+    /// The program and its arguments; no shell reads them.
+    pub argv: Vec<String>,
+    /// The seconds until the program is ended, 1 to 600.
+    pub timeout_s: u32,
 }

@@ -85,12 +85,12 @@ impl ExperimentRun<'_> {
         let (Some(rubric), Some(metrics)) = (&self.item.config.rubric, metrics) else {
             return Vec::new();
         };
-        let judged = std::mem::take(&mut self.own_judged);
+        let answered = std::mem::take(&mut self.own_answered);
         let texts = OwnTexts {
             encoded: self.encoded.as_deref().unwrap_or_default(),
             decoded: self.decoded.as_deref().unwrap_or_default(),
         };
-        texts.scored(self.item, rubric, metrics, judged)
+        texts.scored(self.item, rubric, metrics, answered)
     }
 
     /// A number of tokens; what was counted before an experiment ended early is not lost.

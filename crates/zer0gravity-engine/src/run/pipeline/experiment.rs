@@ -16,6 +16,7 @@ use crate::model::Repeat;
 use crate::model::client::now;
 use crate::plan::Item;
 use crate::plan::RoleConfig;
+use crate::plan::rubric::Rubric;
 use crate::prompts::RoleInput;
 use crate::result::{JudgeRecord, OwnScore, Procedural, ProceduralStatus};
 use crate::text::js_trim;
@@ -44,8 +45,8 @@ pub(super) struct ExperimentRun<'a> {
     pub(super) implementability: Option<JudgeSamples>,
     pub(super) semantic_record: Option<JudgeRecord>,
     pub(super) implementability_record: Option<JudgeRecord>,
-    /// The scores by the judges of the user's rubric.
-    pub(super) own_judged: Vec<OwnScore>,
+    /// The scores by the judges and programs of the user's rubric.
+    pub(super) own_answered: Vec<OwnScore>,
     pub(super) procedural: Procedural,
     pub(super) stages: Vec<StageRecord>,
     /// Stages side by side count as one wait.
@@ -86,7 +87,7 @@ impl<'a> ExperimentRun<'a> {
             implementability: None,
             semantic_record: None,
             implementability_record: None,
-            own_judged: Vec::new(),
+            own_answered: Vec::new(),
             procedural: Procedural {
                 expected: item.case.case.expected_output.clone(),
                 ..Procedural::default()
@@ -115,11 +116,14 @@ impl<'a> ExperimentRun<'a> {
         judged
     }
 
-    /// Asks the judges of the user's rubric. Only a run that stops ends the experiment here.
+    /// Asks the judges and programs of the user's rubric. Only a run that stops ends the experiment here.
     async fn judge_own(&mut self, decoded: &str) -> Result<(), Ended> {
         let (ctx, item) = (self.ctx, self.item);
         let rubric = item.config.rubric.as_ref();
-        let Some(rubric) = rubric.filter(|rubric| rubric.judges().next().is_some()) else {
+        let asks = |rubric: &&Rubric| {
+            rubric.judges().next().is_some() || rubric.programs().next().is_some()
+        };
+        let Some(rubric) = rubric.filter(asks) else {
             return Ok(());
         };
         let encoded = self.encoded.clone().unwrap_or_default();
@@ -127,9 +131,9 @@ impl<'a> ExperimentRun<'a> {
             encoded: &encoded,
             decoded,
         };
-        let stage = texts.judged(ctx, item, rubric).await;
-        self.own_judged = self.take(StageName::JudgeOwn, stage)?;
-        let failed = self.own_judged.iter().find_map(|score| score.failure);
+        let stage = texts.answered(ctx, item, rubric).await;
+        self.own_answered = self.take(StageName::JudgeOwn, stage)?;
+        let failed = self.own_answered.iter().find_map(|score| score.failure);
         if let (Some(record), Some(failed)) = (self.stages.last_mut(), failed) {
             record.status = failed;
         }
