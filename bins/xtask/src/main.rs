@@ -169,7 +169,7 @@ const TASKS: &[Task] = &[
         flags: &[],
         names: Some(Argument {
             name: "NAME",
-            help: "Peers: aimock, katan, local, mcp [default: all]",
+            help: "Peers: aimock, inspect, katan, local, mcp [default: all]",
         }),
         run: peers::run,
     },

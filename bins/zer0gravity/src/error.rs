@@ -109,6 +109,11 @@ pub enum Error {
         name(path)
     )]
     BoardOfPart { path: PathBuf },
+    #[error(
+        "{}: logs of Inspect end in .json; choose another file, or a folder, which ends in /",
+        name(path)
+    )]
+    LogEnding { path: PathBuf },
     #[error("{}: --encoding-id selects nothing; ids: {}", name(path), listed(ids))]
     NoEncoding {
         path: PathBuf,

@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 use zer0gravity_engine::dataset::RoundTripSample;
 use zer0gravity_engine::plan::{Config, Plan};
 use zer0gravity_engine::report::RunCost;
-use zer0gravity_engine::{Context, ExperimentResult, FailureKind, RunEvent, Runner, StageStatus};
+use zer0gravity_engine::{Context, ExperimentResult, FailureKind, RunEvent, Runner};
 
 use crate::ci::Gate;
 use crate::model::ModelChoice;
@@ -100,14 +100,14 @@ pub fn conclude(
     stop: Option<Stop<'_>>,
     session: &Session,
 ) -> Result<Exit, Failure> {
-    if let Some(result) = results.iter().find(|result| is_stopped(result)) {
+    if let Some(result) = results.iter().find(|one| one.outcome.is_stopped()) {
         session.warn(&stopped(result, stop));
     }
     if gate.checks.flag().is_some() && results.iter().any(|result| result.offline) {
         session.warn("the checks used offline results");
     }
     // Of a part of the results no check can be said to hold.
-    let checks = (!results.iter().any(is_stopped)).then_some(gate.checks);
+    let checks = (!results.iter().any(|one| one.outcome.is_stopped())).then_some(gate.checks);
     let failed = checks.map_or_else(Vec::new, |checks| checks.failed(results));
     let exit = exit(results, left_out, &failed);
     let written = gate.finish(results, left_out, checks, &failed, session);
@@ -115,13 +115,6 @@ pub fn conclude(
         session.warn(&bin_support::escape(check));
     }
     written.map(|()| exit)
-}
-
-/// The run ended before the turn of this result.
-pub fn is_stopped(result: &ExperimentResult) -> bool {
-    let ends = |kind: FailureKind| kind == FailureKind::Interrupted || kind.is_cap();
-    let outcome = &result.outcome;
-    outcome.status == StageStatus::NotRun && outcome.kind.is_some_and(ends)
 }
 
 fn stopped(result: &ExperimentResult, stop: Option<Stop<'_>>) -> String {
@@ -155,7 +148,7 @@ fn stopped(result: &ExperimentResult, stop: Option<Stop<'_>>) -> String {
 /// The exit code of results: the worst that happened, then the checks that were asked for.
 fn exit(results: &[ExperimentResult], left_out: usize, failed_checks: &[String]) -> Exit {
     let failed = results.iter().filter(|one| !one.outcome.is_ok()).count();
-    if results.iter().any(is_stopped) {
+    if results.iter().any(|one| one.outcome.is_stopped()) {
         Exit::Interrupted
     } else if failed == results.len() {
         Exit::Failed

@@ -11,7 +11,7 @@ use zer0gravity_engine::run::RunView;
 
 use crate::calibrated::CalibrationFlags;
 use crate::filter::EncodingFilter;
-use crate::{error, experiment, run_dir};
+use crate::{error, run_dir};
 
 /// The state of a run for a reader.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -69,7 +69,7 @@ impl LiveRun {
         let has_writer = self.view.has_writer();
         let report = self.view.report(&self.counter).await;
         let report = report.map_err(error::directory)?;
-        let is_open = report.results.iter().any(experiment::is_stopped);
+        let is_open = report.results.iter().any(|one| one.outcome.is_stopped());
         let phase = match (has_writer, is_open) {
             (true, _) => Phase::Running,
             (false, false) => Phase::Finished,
@@ -93,7 +93,7 @@ impl LiveRun {
         let results = report.results.iter();
         let state = LiveState {
             phase,
-            ended: results.filter(|one| !experiment::is_stopped(one)).count(),
+            ended: results.filter(|one| !one.outcome.is_stopped()).count(),
             created_at: report.created_at.clone(),
         };
         if last == Some(&state) {

@@ -127,7 +127,7 @@ enum Command {
     /// Write results as one page for a browser, without a network
     #[command(after_help = report::EXAMPLES)]
     Report(ReportArgs),
-    /// Export results as CSV or JSON
+    /// Export results as CSV, JSON or a log of Inspect
     #[command(after_help = export::EXAMPLES)]
     Export(ExportArgs),
     /// Compare a run with an earlier one

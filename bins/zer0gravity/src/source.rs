@@ -8,7 +8,6 @@ use zer0gravity_engine::report::RunReport;
 use zer0gravity_engine::run::RunDirectory;
 
 use crate::error::{self, Error};
-use crate::experiment;
 use crate::filter::EncodingFilter;
 use crate::live::{LiveRun, Phase};
 use crate::run_dir::{self, Continued};
@@ -74,7 +73,7 @@ impl Source {
         };
         only.apply(&mut report, self.path())?;
         let results = report.results.iter();
-        let missing = results.filter(|one| experiment::is_stopped(one)).count();
+        let missing = results.filter(|one| one.outcome.is_stopped()).count();
         if missing > 0 {
             let (all, place) = (report.results.len(), run_dir::shell_word(self.path()));
             let next = match (phase, &self.directory) {

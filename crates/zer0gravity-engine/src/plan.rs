@@ -4,12 +4,12 @@ pub mod rubric;
 
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use self::rubric::Rubric;
 use crate::dataset::{Case, RoundTripSample};
-use crate::model::{ModelLabel, Repeat};
-use crate::prompts::{MAX_OUTPUT_TOKENS, PromptProfile};
+use crate::model::{ModelLabel, ModelRequest, PromptInputs, Repeat};
+use crate::prompts::{MAX_OUTPUT_TOKENS, Nonce, Prompt, PromptProfile, Role, RoleInput, render};
 use crate::result::Models;
 use crate::text::hash::{canonical_sha256, sha256_hex};
 use crate::text::setters::setters;
@@ -358,6 +358,52 @@ impl RoleConfig {
             repeat: Repeat::default(),
             judge_retries: 0,
         }
+    }
+
+    /// The request of a call with these settings.
+    pub(crate) fn request(&self, input: RoleInput<'_>) -> ModelRequest {
+        let role = input.role();
+        let inputs = prompt_inputs(input);
+        let coordinates = coordinates(role, self, &inputs);
+        let nonce = Nonce::drawn(self.seed, coordinates.as_bytes());
+        let prompt = render(self.profile, input, nonce);
+        let max_tokens = match role {
+            Role::Encoder | Role::Decoder => self.max_output_tokens,
+            _ => prompt.max_tokens,
+        };
+        ModelRequest {
+            role,
+            model: self.model.clone(),
+            prompt: Prompt {
+                max_tokens,
+                ..prompt
+            },
+            inputs,
+            repeat: self.repeat.clone(),
+        }
+    }
+}
+
+/// The purpose of the call, in any order of calls. The texts are part of it: the author of a text knows the seed, and a
+/// number that an author could know before writing would let the text end its own part.
+fn coordinates(role: Role, cfg: &RoleConfig, inputs: &PromptInputs) -> String {
+    json!([role, cfg.repeat, inputs.rules, inputs.texts]).to_string()
+}
+
+fn prompt_inputs(input: RoleInput<'_>) -> PromptInputs {
+    let (rules, texts): (&str, &[&str]) = match &input {
+        RoleInput::Encode { rules, text } => (rules, &[text]),
+        RoleInput::Decode { rules, encoded } => (rules, &[encoded]),
+        RoleInput::Semantic {
+            original, decoded, ..
+        } => ("", &[original, decoded]),
+        RoleInput::Implementability { rules } => (rules, &[]),
+        RoleInput::Execute { decoded } => ("", &[decoded]),
+        RoleInput::Own(prompt) => ("", prompt.texts),
+    };
+    PromptInputs {
+        rules: rules.to_owned(),
+        texts: texts.iter().map(|text| (*text).to_owned()).collect(),
     }
 }
 

@@ -27,7 +27,7 @@ pub struct Peer {
 pub enum Role {
     /// A server that our program asks, on this loopback port.
     Server(fn(&Path, u16) -> Command),
-    /// A client that asks our program: the tests start it.
+    /// A client that asks our program, or reads its files: the tests start it.
     Client(fn(&Path) -> PathBuf),
 }
 
@@ -48,6 +48,15 @@ pub const PEERS: &[Peer] = &[
         source: Source::Npm("@copilotkit/aimock@1.43.0"),
         rules: Some("fixtures/llm-client/vectors/aimock_fixtures.json"),
         role: Role::Server(aimock),
+    },
+    Peer {
+        name: "inspect",
+        packages: &["zer0gravity"],
+        version: "inspect_ai 0.3.285",
+        variable: "INSPECT_PYTHON",
+        source: Source::Pip(&["inspect_ai==0.3.285"], &[]),
+        rules: None,
+        role: Role::Client(python),
     },
     Peer {
         name: "katan",

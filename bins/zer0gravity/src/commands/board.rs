@@ -9,7 +9,6 @@ use zer0gravity_engine::report::{Board, board_page};
 use zer0gravity_engine::run::RunView;
 
 use crate::error::Error;
-use crate::experiment::is_stopped;
 use crate::filter::EncodingFilter;
 use crate::flags::share;
 use crate::source::Source;
@@ -41,7 +40,7 @@ pub fn execute(args: &BoardArgs, session: &mut Session) -> Result<Exit, Failure>
     let target = args.output.as_ref().unwrap_or(&OutputTarget::Stdout);
     let output = target.begin(source.files())?;
     let report = source.read(&EncodingFilter::default(), session)?;
-    if report.encodings_left_out > 0 || report.results.iter().any(is_stopped) {
+    if report.encodings_left_out > 0 || report.results.iter().any(|one| one.outcome.is_stopped()) {
         let path = source.path().to_owned();
         return Err(Failure::usage(Error::BoardOfPart { path }));
     }

@@ -6,7 +6,6 @@ use bin_support::runs::RunArg;
 use bin_support::{Exit, Failure, Output, Session, escape};
 use serde::Serialize;
 
-use crate::experiment;
 use crate::live::{LiveRun, Phase};
 use crate::output::{self, Versioned};
 use crate::run_dir::{self, Continued};
@@ -50,10 +49,7 @@ pub fn execute(args: &StatusArgs, session: &mut Session) -> Result<Exit, Failure
     let live = LiveRun::open(&folder)?;
     let (phase, report) = bin_support::block_on(live.read())??;
     let plan = live.view().plan();
-    let not_run = report
-        .results
-        .iter()
-        .filter(|one| experiment::is_stopped(one));
+    let not_run = report.results.iter().filter(|one| one.outcome.is_stopped());
     let not_run = not_run.count();
     let scored = report
         .results

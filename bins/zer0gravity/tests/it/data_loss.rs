@@ -47,6 +47,7 @@ fn nothing_takes_the_place_of_a_runs_own_files() {
         refuses(&place, &run, file);
         refuses(&place, &["report", "run", "--html", file], file);
         refuses(&place, &["export", "run", "--csv", file], file);
+        refuses(&place, &["export", "run", "--inspect", file], file);
     }
     // Before the run is there, too.
     let run = words("run --level 1 --run-dir new --output ./new/run.json");

@@ -21,6 +21,7 @@ mod exit_codes;
 mod faults;
 mod flags;
 mod help;
+mod inspect;
 mod keys;
 mod label;
 mod language;

@@ -127,6 +127,12 @@ impl Outcome {
         self.status == StageStatus::Ok
     }
 
+    /// Whether the run was interrupted or reached its cap before the turn of the experiment.
+    pub fn is_stopped(&self) -> bool {
+        let ends = |kind: FailureKind| kind == FailureKind::Interrupted || kind.is_cap();
+        self.status == StageStatus::NotRun && self.kind.is_some_and(ends)
+    }
+
     /// Returns one sentence that names stage and cause; `None` for `ok`.
     pub fn sentence(&self) -> Option<String> {
         let stage = self.stage?;

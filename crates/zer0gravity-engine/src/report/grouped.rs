@@ -83,6 +83,12 @@ pub(super) fn implementability(result: &ExperimentResult) -> Option<f64> {
     )
 }
 
+/// The points for saved tokens of a scored result, 0 to 40.
+pub(super) fn token_efficiency(result: &ExperimentResult) -> Option<f64> {
+    let points = result.scores.map(|scores| scores.token_efficiency);
+    scored(result, points.map(f64::from))
+}
+
 /// The saved percent, negative for an expansion.
 pub(super) fn compression(result: &ExperimentResult) -> Option<f64> {
     scored(result, result.details.compression_percent)

@@ -4,8 +4,8 @@
 //! ([`RunReport::of_results`]) agree. [`RunReport::read`] reads both forms. Derived numbers are rounded to six decimals, which
 //! every JSON reader keeps unchanged.
 //!
-//! Next: [`Statistics`] for means, intervals and tests, [`compare`] for two runs, [`export_csv`] for a spreadsheet, `page`
-//! for one HTML file.
+//! Next: [`Statistics`] for means, intervals and tests, [`compare`] for two runs, [`export_csv`] for a spreadsheet,
+//! [`export_inspect`] for the viewer of Inspect, `page` for one HTML file.
 
 mod board;
 mod changes;
@@ -13,6 +13,7 @@ mod compare;
 mod corrected;
 mod export;
 mod grouped;
+mod inspect;
 mod judges;
 mod outcomes;
 mod own;
@@ -30,6 +31,7 @@ pub use changes::{Changes, ItemName};
 pub use compare::{Comparison, Difference, NewFailure, PairName};
 pub use corrected::calibration_lines;
 pub use export::{CSV_COLUMNS, export_csv, export_json};
+pub use inspect::{export_inspect, inspect_file_name};
 pub use judges::{JudgePanel, JudgeStatistics, Judges};
 pub use outcomes::{OutcomeCount, Outcomes};
 pub use own::OwnStatistics;

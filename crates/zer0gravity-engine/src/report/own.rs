@@ -62,7 +62,8 @@ pub(super) fn score(result: &ExperimentResult, id: &str) -> Option<f64> {
     find(result, id)?.score.filter(|score| score.is_finite())
 }
 
-fn find<'a>(result: &'a ExperimentResult, id: &str) -> Option<&'a OwnScore> {
+/// The score of a result by a scorer, with its reason.
+pub(super) fn find<'a>(result: &'a ExperimentResult, id: &str) -> Option<&'a OwnScore> {
     result.own_scores.iter().find(|score| score.id == id)
 }
 

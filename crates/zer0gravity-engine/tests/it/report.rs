@@ -8,6 +8,7 @@ mod figures;
 mod findings;
 #[cfg(feature = "report")]
 mod hostile;
+mod inspect;
 #[cfg(feature = "report")]
 mod layout;
 #[cfg(feature = "report")]

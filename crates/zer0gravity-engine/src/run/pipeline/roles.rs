@@ -1,16 +1,11 @@
 //! One call to one role, read.
 
-use serde_json::json;
-
 use super::stage::{Stage, StageFailure};
 use crate::judge::score::{MAX_IMPLEMENTABILITY, MAX_SEMANTIC};
 use crate::judge::{JudgeReply, JudgeStatus, parse_judge_reply};
-use crate::model::CallTally;
-use crate::model::{ModelReply, ModelRequest, PromptInputs};
+use crate::model::{CallTally, ModelReply, ModelRequest};
 use crate::plan::RoleConfig;
-use crate::prompts::{
-    ASK_AGAIN, MAX_MEASURE_TOKENS, Nonce, Prompt, PromptMessage, Role, RoleInput, render,
-};
+use crate::prompts::{ASK_AGAIN, MAX_MEASURE_TOKENS, PromptMessage, Role, RoleInput};
 use crate::text::{js_trim, preview};
 use crate::{ModelClient, StageStatus};
 use llm_types::StopReason;
@@ -82,7 +77,7 @@ pub(crate) async fn measure(
     input: RoleInput<'_>,
 ) -> Stage<Option<u64>> {
     let mut tally = CallTally::default();
-    let mut request = request(cfg, input);
+    let mut request = cfg.request(input);
     request.prompt.max_tokens = MAX_MEASURE_TOKENS;
     request.role = match request.role {
         Role::Encoder => Role::MeasureEncoder,
@@ -188,7 +183,7 @@ async fn judged(
     tally: &mut CallTally,
     said: &mut Option<String>,
 ) -> Result<JudgeScore, StageFailure> {
-    let mut request = request(cfg, input);
+    let mut request = cfg.request(input);
     let inputs = request.inputs.clone();
     let texts = inputs.texts.iter().chain([&inputs.rules]);
     let judged: Vec<&str> = texts.map(String::as_str).collect();
@@ -244,7 +239,7 @@ async fn written(
     input: RoleInput<'_>,
 ) -> Stage<EncodedText> {
     let mut tally = CallTally::default();
-    let request = request(cfg, input);
+    let request = cfg.request(input);
     let value = match ask(client, request, &mut tally).await {
         Ok(reply) => finished(&reply).map(|()| EncodedText { text: reply.text }),
         Err(failure) => Err(failure),
@@ -302,49 +297,4 @@ fn finished(reply: &ModelReply) -> Result<(), StageFailure> {
 
 fn is_blank(text: &str) -> bool {
     js_trim(text).is_empty()
-}
-
-fn request(cfg: &RoleConfig, input: RoleInput<'_>) -> ModelRequest {
-    let role = input.role();
-    let inputs = prompt_inputs(input);
-    let coordinates = coordinates(role, cfg, &inputs);
-    let nonce = Nonce::drawn(cfg.seed, coordinates.as_bytes());
-    let prompt = render(cfg.profile, input, nonce);
-    let max_tokens = match role {
-        Role::Encoder | Role::Decoder => cfg.max_output_tokens,
-        _ => prompt.max_tokens,
-    };
-    ModelRequest {
-        role,
-        model: cfg.model.clone(),
-        prompt: Prompt {
-            max_tokens,
-            ..prompt
-        },
-        inputs,
-        repeat: cfg.repeat.clone(),
-    }
-}
-
-/// The purpose of the call, in any order of calls. The texts are part of it: the author of a text knows the seed, and a
-/// number that an author could know before writing would let the text end its own part.
-fn coordinates(role: Role, cfg: &RoleConfig, inputs: &PromptInputs) -> String {
-    json!([role, cfg.repeat, inputs.rules, inputs.texts]).to_string()
-}
-
-fn prompt_inputs(input: RoleInput<'_>) -> PromptInputs {
-    let (rules, texts): (&str, &[&str]) = match &input {
-        RoleInput::Encode { rules, text } => (rules, &[text]),
-        RoleInput::Decode { rules, encoded } => (rules, &[encoded]),
-        RoleInput::Semantic {
-            original, decoded, ..
-        } => ("", &[original, decoded]),
-        RoleInput::Implementability { rules } => (rules, &[]),
-        RoleInput::Execute { decoded } => ("", &[decoded]),
-        RoleInput::Own(prompt) => ("", prompt.texts),
-    };
-    PromptInputs {
-        rules: rules.to_owned(),
-        texts: texts.iter().map(|text| (*text).to_owned()).collect(),
-    }
 }
