@@ -141,6 +141,19 @@ fn every_package_has_the_same_version() {
     }
 }
 
+/// Examples of all packages are built into one folder.
+#[test]
+fn z21_no_two_examples_have_the_same_name() {
+    let metadata = MetadataCommand::new().no_deps().exec().unwrap();
+    let targets = metadata.packages.iter().flat_map(|one| &one.targets);
+    let examples = targets.filter(|target| target.is_example());
+    let mut names: Vec<_> = examples.map(|target| &target.name).collect();
+    let count = names.len();
+    names.sort_unstable();
+    names.dedup();
+    assert_eq!(names.len(), count, "{names:?}");
+}
+
 #[test]
 fn an_include_is_found_in_a_source() {
     let source =

@@ -1,6 +1,8 @@
 //! `compare` and `estimate`.
 
-use test_support::{CompressionStub, StubMode};
+use std::fs;
+
+use test_support::{CompressionStub, StubMode, fixture};
 
 use crate::program::{Place, words};
 
@@ -236,4 +238,49 @@ fn z6_another_judge_is_not_compared_unless_allowed() {
     let allowed = words("compare old.json new.json --max-drop 50 --allow-changed-judge");
     place.alone(&allowed).exits(0);
     place.alone(&["compare", "old.json", "new.json"]).exits(0);
+}
+
+#[test]
+fn n19_results_of_schema_version_1_are_read_and_those_of_version_3_refused() {
+    let place = Place::new();
+    let old = fs::read_to_string(fixture("zer0gravity/report-v1.json")).unwrap();
+    place.file("old.json", &old);
+    place.file("new.json", old.replacen("\"total\":", " \"total\":", 1));
+    place.file(
+        "later.json",
+        old.replace("\"schema_version\":1", "\"schema_version\":3"),
+    );
+    place.file(
+        "labels.jsonl",
+        r#"{"schema_version":1,"pairId":"1d1ac9638ec0ad2c","rater":"ada","score":31,"seed":0,"ordinal":1,"at":"t"}
+"#,
+    );
+    for (command, told) in [
+        ("report FILE -o page.html", "page.html\n"),
+        ("export FILE -o out.csv", "24 results in out.csv\n"),
+        ("export FILE --inspect out.json", "24 results in out.json\n"),
+        ("compare FILE new.json", "telegraphic: 68.0 → 68.0"),
+        (
+            "label FILE --export sheet.csv --n 6",
+            "6 pairs in sheet.csv\n",
+        ),
+        (
+            "calibrate FILE --labels labels.jsonl",
+            "labels: 1, pairs: 1, raters: 1,",
+        ),
+        ("board FILE", "no ranks: 4 common texts, and ranks need 6\n"),
+    ] {
+        let ran = place
+            .alone(&words(&command.replace("FILE", "old.json")))
+            .exits(0);
+        let said = format!("{}{}", ran.stdout, ran.stderr);
+        assert!(said.contains(told), "{command}: {said}");
+        let ran = place
+            .alone(&words(&command.replace("FILE", "later.json")))
+            .exits(2);
+        let told =
+            "later.json: expected a JSON file of results: schema_version 3 where 1 or 2 is needed";
+        assert!(ran.stderr.contains(told), "{command}: {}", ran.stderr);
+    }
+    assert!(place.read("page.html").contains("telegraphic"));
 }

@@ -12,12 +12,12 @@ const PROGRAM: EnvFileProgram = EnvFileProgram {
 };
 
 #[test]
-fn an_address_that_was_found_moves_no_request() {
+fn z27_an_address_that_was_found_moves_no_request() {
     PROGRAM.check_a_found_address_moves_no_request();
 }
 
 #[test]
-fn a_real_key_is_not_sent_to_the_address_of_a_file() {
+fn z27_a_real_key_is_not_sent_to_the_address_of_a_file() {
     PROGRAM.check_a_real_key_is_not_sent_to_the_address_of_a_file();
 }
 

@@ -172,7 +172,7 @@ fn ctrl_c_is_130_and_what_is_finished_is_written() {
 
 #[cfg(unix)]
 #[test]
-fn sigterm_and_sighup_are_treated_as_ctrl_c() {
+fn z15_sigterm_and_sighup_are_treated_as_ctrl_c() {
     for name in ["-TERM", "-HUP"] {
         let (place, stub) = (Place::new(), CompressionStub::start(StubMode::Ok));
         place.file("set.jsonl", lines(&["[hold] it"]));

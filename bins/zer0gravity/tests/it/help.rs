@@ -5,7 +5,7 @@ use std::path::Path;
 use test_support::check_shared_commands;
 
 #[test]
-fn completions_manual_version_and_paths_are_right() {
+fn z47_completions_manual_version_and_paths_are_right() {
     check_shared_commands(
         Path::new(env!("CARGO_BIN_EXE_zer0gravity")),
         env!("CARGO_PKG_VERSION"),

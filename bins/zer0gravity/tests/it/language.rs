@@ -391,7 +391,7 @@ fn rules_that_changed_are_not_comparable() {
 }
 
 #[test]
-fn a_demo_is_eight_lines_and_a_page() {
+fn z46_a_demo_is_eight_lines_and_a_page() {
     let place = Place::new();
     let ran = place.alone(&words("demo --dir d")).exits(0);
     assert!(ran.stdout.lines().count() <= 8, "{}", ran.stdout);
