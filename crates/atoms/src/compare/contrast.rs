@@ -1,6 +1,6 @@
 //! Words that changed in sentences that are the same otherwise: for their opposite, or for each other.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::Finding;
 use crate::atom::{Atom, Atoms, Kind};
@@ -32,13 +32,14 @@ pub(super) fn compare(original: &Atoms, decoded: &Atoms, findings: &mut Vec<Find
     let ours = sentences(original);
     let theirs = sentences(decoded);
     let same: BTreeSet<_> = theirs.iter().map(|sentence| &sentence.words).collect();
+    let users = users(&theirs);
     for sentence in ours
         .iter()
         .filter(|sentence| !same.contains(&sentence.words))
     {
-        let nearest = theirs
-            .iter()
-            .map(|other| (common(&sentence.counts, &other.counts), other))
+        let nearest = common(sentence, &users, theirs.len())
+            .into_iter()
+            .zip(&theirs)
             .max_by_key(|(common, other)| (*common, std::cmp::Reverse(other.number)));
         let Some((common, other)) = nearest else {
             continue;
@@ -126,12 +127,28 @@ fn sentences(atoms: &Atoms) -> Vec<Sentence<'_>> {
     sentences
 }
 
-/// The number of words that two sentences share.
-fn common(one: &BTreeMap<&str, usize>, other: &BTreeMap<&str, usize>) -> usize {
-    let shared = one
-        .iter()
-        .map(|(word, count)| other.get(word).map_or(0, |more| *count.min(more)));
-    shared.sum()
+/// The sentences that have a word, by their places, with the number of times.
+type Users<'a> = HashMap<&'a str, Vec<(usize, usize)>>;
+
+fn users<'a>(sentences: &[Sentence<'a>]) -> Users<'a> {
+    let mut users = Users::new();
+    for (place, sentence) in sentences.iter().enumerate() {
+        for (word, count) in &sentence.counts {
+            users.entry(word).or_default().push((place, *count));
+        }
+    }
+    users
+}
+
+/// The number of words that a sentence shares with each of `count` sentences.
+fn common(sentence: &Sentence<'_>, users: &Users<'_>, count: usize) -> Vec<usize> {
+    let mut common = vec![0; count];
+    for (word, times) in &sentence.counts {
+        for (place, others) in users.get(word).into_iter().flatten() {
+            common[*place] += times.min(others);
+        }
+    }
+    common
 }
 
 /// Words of a sentence whose opposite replaced them in the other.

@@ -87,8 +87,11 @@ fn matched(
     for &one in &open.original.places {
         for &other in &open.decoded.places {
             let (ours, theirs) = (open.original.atom(one), open.decoded.atom(other));
+            if !fits(ours, theirs) {
+                continue;
+            }
             let shared = open.shared(one, other);
-            if shared >= least && fits(ours, theirs) {
+            if shared >= least {
                 let is_same = ours.canonical == theirs.canonical;
                 candidates.push((Reverse((is_same, shared)), one.abs_diff(other), one, other));
             }
@@ -114,12 +117,14 @@ fn trade(open: &mut Pair<'_>, negated: &mut Pair<'_>) {
                 &*open.original.atom(one).canonical,
                 &*open.decoded.atom(other).canonical,
             );
-            let is_near = open.shared(one, other) > 0;
-            let is_said = is_near
-                && (TRADES.contains(&(ours, theirs))
-                    && negated.original.remove_in(open.original.sentence(one))
-                    || TRADES.contains(&(theirs, ours))
-                        && negated.decoded.remove_in(open.decoded.sentence(other)));
+            let (left, right) = ((ours, theirs), (theirs, ours));
+            if !TRADES.contains(&left) && !TRADES.contains(&right) || open.shared(one, other) == 0 {
+                continue;
+            }
+            let is_said = TRADES.contains(&left)
+                && negated.original.remove_in(open.original.sentence(one))
+                || TRADES.contains(&right)
+                    && negated.decoded.remove_in(open.decoded.sentence(other));
             if is_said {
                 open.original.remove(one);
                 open.decoded.remove(other);
