@@ -39,7 +39,7 @@ pub struct BiasContrast {
 }
 
 impl JudgeBias {
-    pub(super) fn of(texts: &[TextPoints]) -> Self {
+    pub(super) fn of(texts: &[TextPoints<'_>]) -> Self {
         let differences = texts.iter().filter_map(TextPoints::difference);
         let properties = [
             ("length", thirds(texts, |text| Some(text.length))),
@@ -61,7 +61,7 @@ impl JudgeBias {
 }
 
 /// The differences in each third of a property. Texts with equal values are in one third, that of their middle rank.
-fn thirds(texts: &[TextPoints], value: fn(&TextPoints) -> Option<f64>) -> Vec<Vec<f64>> {
+fn thirds(texts: &[TextPoints<'_>], value: fn(&TextPoints<'_>) -> Option<f64>) -> Vec<Vec<f64>> {
     let known: Vec<(f64, f64)> = (texts.iter())
         .filter_map(|text| Some((value(text)?, text.difference()?)))
         .collect();
@@ -78,7 +78,7 @@ fn thirds(texts: &[TextPoints], value: fn(&TextPoints) -> Option<f64>) -> Vec<Ve
 }
 
 /// The differences of texts without critical findings, and of those with them.
-fn by_findings(texts: &[TextPoints]) -> Vec<Vec<f64>> {
+fn by_findings(texts: &[TextPoints<'_>]) -> Vec<Vec<f64>> {
     let with = |has_critical| {
         let chosen = texts
             .iter()

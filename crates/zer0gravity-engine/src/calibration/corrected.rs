@@ -2,7 +2,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::judge::number::rounded;
 use crate::judge::score::MAX_SEMANTIC;
-use crate::metrics::stats::{Interval, IntervalMethod, mean, mean_and_variance, quantile};
+use crate::metrics::stats::{Interval, IntervalMethod, mean_and_variance, quantile};
 
 /// The fewest labelled texts for a corrected mean.
 pub const MIN_LABELS: usize = 20;
@@ -58,26 +58,26 @@ impl Rectifier {
 
     /// The judge's mean over texts of which none is labelled, plus the mean difference people - judge; `None` below two texts.
     pub fn corrected(self, texts: &[f64]) -> Option<CorrectedMean> {
-        self.added_to(texts, texts, 1.0)
+        let (judge, variance) = mean_and_variance(texts)?;
+        let variance = self.variance / self.n as f64 + variance / texts.len() as f64;
+        CorrectedMean::of(self.mean + judge, variance, self.n, texts.len())
     }
+}
 
-    /// The mean of `weight` * judge over the `others`, plus that of the rectifier. The spread of the judge is that over `all` texts.
-    fn added_to(self, others: &[f64], all: &[f64], weight: f64) -> Option<CorrectedMean> {
-        let (_, variance) = mean_and_variance(all)?;
-        let of_judge = weight.powi(2) * variance / others.len().max(1) as f64;
-        let reach = quantile(self.n as f64 - 1.0)?;
-        let reach = reach * (self.variance / self.n as f64 + of_judge).sqrt();
-        let mean = self.mean + weight * mean(others).unwrap_or_default();
+impl CorrectedMean {
+    /// The mean and its interval, of which no end leaves the scale.
+    fn of(mean: f64, variance: f64, labels: usize, texts: usize) -> Option<Self> {
+        let reach = quantile(labels as f64 - 1.0)? * variance.sqrt();
         let clipped = |points: f64| rounded(points.clamp(0.0, f64::from(MAX_SEMANTIC)), 6);
-        Some(CorrectedMean {
+        Some(Self {
             mean: clipped(mean),
             ci95: Interval {
                 low: clipped(mean - reach),
                 high: clipped(mean + reach),
                 method: IntervalMethod::T,
             },
-            labels: self.n,
-            texts: all.len(),
+            labels,
+            texts,
         })
     }
 }
@@ -95,8 +95,36 @@ impl Rectifier {
 /// assert_eq!((corrected.mean, corrected.labels, corrected.texts), (28.75, 4, 8));
 /// ```
 pub fn corrected_mean(labelled: &[(f64, f64)], others: &[f64]) -> Option<CorrectedMean> {
-    let judge = labelled.iter().map(|(judge, _)| *judge);
+    let labelled = labelled.iter();
+    let labelled: Vec<_> = labelled
+        .map(|(judge, people)| (*judge, *people, 1.0))
+        .collect();
+    corrected_by_chance(&labelled, others)
+}
+
+/// [`corrected_mean`] of texts that were labelled by unequal chances, the third number of each: a text counts by the inverse of its chance.
+pub(crate) fn corrected_by_chance(
+    labelled: &[(f64, f64, f64)],
+    others: &[f64],
+) -> Option<CorrectedMean> {
+    let judge = labelled.iter().map(|(judge, ..)| *judge);
     let all: Vec<f64> = judge.chain(others.iter().copied()).collect();
-    let weight = others.len() as f64 / all.len().max(1) as f64;
-    Rectifier::weighted(labelled, weight)?.added_to(others, &all, weight)
+    let (mean_of_judge, variance_of_judge) = mean_and_variance(&all)?;
+    let n = labelled.len() as f64;
+    let share = others.len() as f64 / all.len() as f64;
+    let total: f64 = labelled.iter().map(|(.., chance)| chance.recip()).sum();
+    let weighted = |value: &dyn Fn(f64, f64) -> f64| -> f64 {
+        let terms = labelled.iter();
+        let terms = terms.map(|(judge, people, chance)| value(*judge, *people) / chance);
+        terms.sum::<f64>() / total
+    };
+    let difference = weighted(&|judge, people| people - judge);
+    let rest = weighted(&|judge, people| people - share * judge);
+    let squares = labelled
+        .iter()
+        .map(|(judge, people, chance)| ((people - share * judge - rest) / chance / total).powi(2));
+    let of_labels = squares.sum::<f64>() * n / (n - 1.0);
+    let of_others = share.powi(2) * variance_of_judge / (others.len().max(1) as f64);
+    let mean = mean_of_judge + difference;
+    CorrectedMean::of(mean, of_labels + of_others, labelled.len(), all.len())
 }

@@ -21,6 +21,7 @@ mod sheet;
 pub use agreement::PointsAgreement;
 pub use bias::{BiasContrast, JudgeBias};
 pub use canary::{CanaryReport, canaries};
+pub(crate) use corrected::corrected_by_chance;
 pub use corrected::{CorrectedMean, MIN_LABELS, Rectifier, corrected_mean};
 pub use judge::JudgeIdentity;
 pub use label::{LABEL_SCHEMA_VERSION, Label, LabelError, Labels, read_labels};

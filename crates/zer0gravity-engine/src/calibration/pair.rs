@@ -109,7 +109,10 @@ pub fn draw(pairs: &[TextPair], seed: u64) -> Vec<usize> {
 
 /// The points of one text and the properties that a judge may be biased by.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct TextPoints {
+pub(crate) struct TextPoints<'a> {
+    pub text: &'a str,
+    /// The number of its judged pairs.
+    pub pairs: usize,
     pub judge: f64,
     pub people: Option<f64>,
     pub length: f64,
@@ -117,7 +120,7 @@ pub(crate) struct TextPoints {
     pub has_critical: Option<bool>,
 }
 
-impl TextPoints {
+impl TextPoints<'_> {
     pub(super) fn difference(&self) -> Option<f64> {
         Some(self.judge - self.people?)
     }
@@ -133,13 +136,14 @@ impl TextPoints {
 pub(crate) fn texts(
     pairs: &[TextPair],
     people: impl Fn(&TextPair) -> Option<f64>,
-) -> Vec<TextPoints> {
+) -> Vec<TextPoints<'_>> {
     let mut by_text: BTreeMap<&str, Vec<(&TextPair, Option<f64>)>> = BTreeMap::new();
     for pair in pairs.iter().filter(|pair| pair.judge.is_some()) {
         let text = by_text.entry(&pair.original).or_default();
         text.push((pair, people(pair)));
     }
-    let text = |(text, mut pairs): (&str, Vec<(&TextPair, Option<f64>)>)| {
+    let texts = by_text.into_iter().filter_map(|(text, mut pairs)| {
+        let count = pairs.len();
         if pairs.iter().any(|(_, people)| people.is_some()) {
             pairs.retain(|(_, people)| people.is_some());
         }
@@ -155,14 +159,16 @@ pub(crate) fn texts(
             )
         };
         Some(TextPoints {
+            text,
+            pairs: count,
             judge: mean_of(|(pair, _)| pair.judge)?,
             people: mean_of(|(_, people)| *people),
             length: text.chars().count() as f64,
             chrf_pp: mean_of(|(pair, _)| pair.chrf_pp),
             has_critical: pairs.iter().filter_map(|(pair, _)| pair.has_critical).max(),
         })
-    };
-    by_text.into_iter().filter_map(text).collect()
+    });
+    texts.collect()
 }
 
 /// The SHA-256 of the distinct original texts of a run in hex. It does not depend on their order.

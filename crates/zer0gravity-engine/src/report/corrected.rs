@@ -1,10 +1,10 @@
 //! Means of the points for the meaning, corrected by labels of people, and the comparison as lines.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use super::{RunReport, probability};
 use crate::calibration::{
-    Calibration, LabelPlan, MIN_LABELS, PointsAgreement, TextPoints, corrected_mean,
+    Calibration, LabelPlan, MIN_LABELS, PointsAgreement, TextPoints, corrected_by_chance,
     dataset_sha256, label_plan, pairs, texts,
 };
 use crate::metrics::stats::{Interval, MeanEstimate};
@@ -19,16 +19,32 @@ impl RunReport {
         let labelled = &calibration.labelled;
         let is_own = !labelled.is_empty() && self.labelled_pairs(&calibration) == labelled.len();
         let rectifier = calibration.rectifier.filter(|it| it.n >= MIN_LABELS);
+        let all = pairs(&self.results);
+        // The pairs of each text, and those with labels.
+        let mut drawn: HashMap<&str, [usize; 2]> = HashMap::new();
+        for pair in &all {
+            let [count, chosen] = drawn.entry(&pair.original).or_default();
+            *count += 1;
+            *chosen += usize::from(labelled.contains_key(&pair.id));
+        }
         for encoding in &mut self.statistics.per_encoding {
             let results = self.results.iter();
             let own = results.filter(|result| result.encoding_id == encoding.encoding_id);
             let people = |id: &String| labelled.get(id).copied().filter(|_| is_own);
-            let texts = texts(&pairs(own), |pair| people(&pair.id));
-            let labelled: Vec<_> = texts.iter().filter_map(TextPoints::labelled).collect();
+            let own = pairs(own);
+            let texts = texts(&own, |pair| people(&pair.id));
+            let labelled = texts.iter().filter_map(|text| {
+                let (judge, people) = text.labelled()?;
+                let [count, chosen] = drawn.get(text.text).copied().unwrap_or_default();
+                Some((judge, people, chance(count, chosen, text.pairs)))
+            });
+            let labelled: Vec<_> = labelled.collect();
             let others = texts.iter().filter(|text| text.people.is_none());
             let others: Vec<f64> = others.map(|text| text.judge).collect();
             encoding.semantic_corrected = match rectifier {
-                _ if is_own && labelled.len() >= MIN_LABELS => corrected_mean(&labelled, &others),
+                _ if is_own && labelled.len() >= MIN_LABELS => {
+                    corrected_by_chance(&labelled, &others)
+                }
                 Some(rectifier) if !is_own && is_same_dataset => rectifier.corrected(&others),
                 _ => None,
             };
@@ -49,9 +65,8 @@ impl RunReport {
     /// Plans the labels for a corrected mean of the encoding system whose texts differ most in the judge's points; `None` for too few texts
     /// with points of a judge. The spread of judge - people is that of the `pilot`'s labels of this run.
     pub fn label_plan(&self, pilot: Option<&Calibration>, half_width: f64) -> Option<LabelPlan> {
-        let pilot = texts(&pairs(&self.results), |pair| {
-            pilot?.labelled.get(&pair.id).copied()
-        });
+        let all = pairs(&self.results);
+        let pilot = texts(&all, |pair| pilot?.labelled.get(&pair.id).copied());
         let pilot: Vec<_> = pilot.iter().filter_map(TextPoints::labelled).collect();
         let plans = self.statistics.per_encoding.iter().filter_map(|encoding| {
             let results = self.results.iter();
@@ -64,6 +79,16 @@ impl RunReport {
         });
         plans.max_by(|a, b| a.judge_deviation.total_cmp(&b.judge_deviation))
     }
+}
+
+/// The chance that `chosen` of the `all` pairs of a text contain one of an encoding system's `own` ones. Pairs that several systems share are
+/// a larger part of their text, and would be labelled more often than others.
+fn chance(all: usize, chosen: usize, own: usize) -> f64 {
+    let missed = (0..chosen).map(|drawn| {
+        let left = all.saturating_sub(drawn).max(1);
+        all.saturating_sub(own + drawn) as f64 / left as f64
+    });
+    1.0 - missed.product::<f64>()
 }
 
 /// The comparison of a judge with people for the terminal and the page: a name and its value for each thing that was compared.

@@ -104,6 +104,50 @@ fn few_labels_correct_no_mean() {
 }
 
 #[test]
+fn a_pair_that_two_systems_share_counts_no_more_than_others() {
+    const TEXTS: usize = 100;
+    let people = |text: usize| 10 + (text * 7 % 11) as u8;
+    // The judge is right about texts that both systems restore in the same words, and 9 points too kind to the others.
+    let of_system = |encoding: &str| {
+        let result = |text: usize| {
+            let id = format!("t{text}");
+            let mut item = item(encoding, &id, &format!("text {text}"));
+            let (system, bias) = if text < TEXTS / 2 {
+                ("", 0)
+            } else {
+                (encoding, 9)
+            };
+            item.decoded_text = Some(format!("{system} {text}"));
+            judged(item, people(text) + bias, 4)
+        };
+        (0..TEXTS).map(result).collect::<Vec<_>>()
+    };
+    let results = [of_system("a"), of_system("b")].concat();
+    let all = pairs(&results);
+    let report = report(results.clone());
+    let truth = (0..TEXTS).map(|text| f64::from(people(text))).sum::<f64>() / TEXTS as f64;
+    let (mut errors, mut covered) = (Vec::new(), 0);
+    for seed in 0..100 {
+        let of_pair = |place: usize| {
+            let text: usize = all[place].original["text ".len()..].parse().unwrap();
+            let mut label = label(&all[place], "ada", Some(people(text)));
+            label.seed = seed;
+            label
+        };
+        let labels: Vec<_> = draw(&all, seed).into_iter().take(60).map(of_pair).collect();
+        let mut report = report.clone();
+        report.calibrate(calibration(&results, &labels).unwrap());
+        let corrected = report.statistics.per_encoding[0].semantic_corrected;
+        let corrected = corrected.unwrap();
+        errors.push(corrected.mean - truth);
+        covered += usize::from((corrected.ci95.low..=corrected.ci95.high).contains(&truth));
+    }
+    let error = errors.iter().sum::<f64>() / errors.len() as f64;
+    assert!(error.abs() < 0.3, "{error}");
+    assert!(covered >= 88, "{covered}");
+}
+
+#[test]
 fn a_correction_changes_no_score_and_no_total() {
     let results = results(60);
     let plain = report(results.clone());
