@@ -131,6 +131,32 @@ pub enum Error {
         "{flag} offline: this run asks models, and offline is for all roles or none; name a model, or give --provider offline"
     )]
     OnlineRole { flag: &'static str },
+    #[error("{flag} {model}: the model is named twice; name it once")]
+    ModelTwice { flag: &'static str, model: String },
+    #[error(
+        "{}: two encoding systems have this name together with their models; rename the file of one",
+        escape(id)
+    )]
+    SystemTwice { id: String },
+    #[error("--decoder-model: `zer0gravity matrix` takes several models, this command one")]
+    SeveralDecoders,
+    #[error(
+        "--pair-models: no model is given as --encoder-model and as --decoder-model; name each in both, or in one of them alone"
+    )]
+    NoPair,
+    #[error(
+        "--temperature and --judge-temperature: this run is offline and asks no model; give --provider, or leave them out"
+    )]
+    OfflineTemperature,
+    #[error(
+        "--temperature: the texts are encoded and decoded already; the judges have --judge-temperature"
+    )]
+    TemperatureOfGiven,
+    #[error(
+        "the provider does not take a temperature of this run: {}; leave --temperature or --judge-temperature out, or name another one, in a new run",
+        escape(detail)
+    )]
+    TemperatureRefused { detail: String },
     #[error("--encoding-id: a part of a run does not replace its page; name another file with -o")]
     PartOfPage,
     #[error("{flag}: expected a number from 1 to 1000, found {found}")]

@@ -11,6 +11,7 @@ use zer0gravity_engine::report::RunCost;
 use zer0gravity_engine::{Context, ExperimentResult, FailureKind, RunEvent, Runner};
 
 use crate::ci::Gate;
+use crate::error::Error;
 use crate::model::ModelChoice;
 
 /// Runs a plan without a directory, to its end or until it is interrupted. Returns the results and what they cost.
@@ -37,6 +38,19 @@ pub fn score(
         Ok(runner.score(config, samples, show).await?)
     };
     watched(asked, samples.len(), session, work)
+}
+
+/// Returns an error if the provider refused a temperature.
+fn check_temperature(results: &[ExperimentResult]) -> Result<(), Failure> {
+    let refused = |result: &ExperimentResult| {
+        let outcome = &result.outcome;
+        let is_refused = outcome.kind == Some(FailureKind::TemperatureRefused);
+        is_refused.then(|| outcome.detail.clone().unwrap_or_default())
+    };
+    match results.iter().find_map(refused) {
+        Some(detail) => Err(Failure::usage(Error::TemperatureRefused { detail })),
+        None => Ok(()),
+    }
 }
 
 /// Runs `work` in the engine with a progress bar, until it ends or Ctrl-C ends it.
@@ -114,7 +128,10 @@ pub fn conclude(
     for check in &failed {
         session.warn(&bin_support::escape(check));
     }
-    written.map(|()| exit)
+    written?;
+    // After the results, which are paid for.
+    check_temperature(results)?;
+    Ok(exit)
 }
 
 fn stopped(result: &ExperimentResult, stop: Option<Stop<'_>>) -> String {

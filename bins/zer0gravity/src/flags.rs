@@ -68,8 +68,8 @@ pub struct RoleFlags {
     #[command(flatten, next_help_heading = "Model options")]
     pub model: ModelFlags,
     /// Model of the decoder [default: --model].
-    #[arg(long, value_name = "ID", hide_short_help = true)]
-    pub decoder_model: Option<String>,
+    #[arg(long, value_name = "ID", action = clap::ArgAction::Append, hide_short_help = true)]
+    pub decoder_model: Vec<String>,
     #[command(flatten)]
     pub judging: Judging,
     #[command(flatten)]
@@ -84,6 +84,9 @@ pub struct RoleFlags {
     /// Longest reply of encoder and decoder in tokens.
     #[arg(long, value_name = "N", default_value_t = MAX_OUTPUT_TOKENS, value_parser = clap::value_parser!(u32).range(1..), hide_short_help = true)]
     pub max_output_tokens: u32,
+    /// Temperature of encoder and decoder, 0 to 2 [default: the provider's].
+    #[arg(long, value_name = "T", value_parser = temperature, allow_negative_numbers = true, hide_short_help = true)]
+    pub temperature: Option<f64>,
     /// Let a third agent carry out the decoded text of cases with an expected result.
     #[arg(long, hide_short_help = true)]
     pub execute: bool,
@@ -110,6 +113,19 @@ pub struct RoleFlags {
     pub skip_bad: bool,
     #[command(flatten)]
     removed: RemovedFlags,
+}
+
+/// The models of a matrix.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub struct MatrixModels {
+    /// Model of the encoder [default: --model].
+    ///
+    /// With several, and with several of --decoder-model, each encoding system is run with each encoder and each decoder.
+    #[arg(long, value_name = "ID", action = clap::ArgAction::Append, hide_short_help = true)]
+    pub encoder_model: Vec<String>,
+    /// Let each model decode only what it encoded.
+    #[arg(long, hide_short_help = true)]
+    pub pair_models: bool,
 }
 
 /// Leaves the flags for repeats out of a short help.
@@ -155,6 +171,9 @@ pub struct Judging {
     /// More than one is a panel, whose median counts.
     #[arg(long, value_name = "ID", num_args = 1.., action = clap::ArgAction::Append)]
     pub judge_model: Vec<String>,
+    /// Temperature of the judges, 0 to 2 [default: the provider's].
+    #[arg(long, value_name = "T", value_parser = temperature, allow_negative_numbers = true, hide_short_help = true)]
+    pub judge_temperature: Option<f64>,
 }
 
 /// The judge's prompt and the measures of the user.
@@ -215,6 +234,13 @@ pub fn points(text: &str) -> Result<f64, String> {
 /// Reads a share from 0 to 1.
 pub fn share(text: &str) -> Result<f64, String> {
     within(text, 1.0).ok_or_else(|| "a share is 0 to 1".to_owned())
+}
+
+/// Reads a temperature from 0 to 2.
+fn temperature(text: &str) -> Result<f64, String> {
+    let read = within(text, 2.0).ok_or_else(|| "a temperature is 0 to 2".to_owned())?;
+    // -0 is 0, which is another text in a key.
+    Ok(read + 0.0)
 }
 
 /// Reads a number from 0 to `most`.

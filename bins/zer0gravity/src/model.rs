@@ -1,6 +1,6 @@
 //! The model of a command: one that `llm-client` reaches, or the offline rules.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::num::NonZeroUsize;
 use std::path::Path;
 use std::sync::Arc;
@@ -9,7 +9,9 @@ use bin_support::model::{
     ModelDefaults, ModelFlags, ModelSource, OpenOptions, ProviderName, check_price, price_table,
 };
 use bin_support::{Failure, Session};
-use llm_client::{Client, CountPolicy, LedgerFile, ModelTable, SystemClock, Timer};
+use llm_client::{
+    AnthropicVersion, Client, CountPolicy, LedgerFile, ModelTable, SystemClock, Timer,
+};
 use tokio_util::sync::CancellationToken;
 use zer0gravity_engine::model::ModelLabel;
 use zer0gravity_engine::run::RunDirectory;
@@ -22,6 +24,9 @@ use crate::programs::ProgramClient;
 /// Requests under way at the same time, unless it is said.
 pub const CONCURRENCY: usize = 8;
 const MOST: usize = 1000;
+
+/// The flag that names the models whose prices are those of an encoding.
+pub const ENCODER: &str = "--encoder-model";
 
 /// The model that is asked where no flag names one.
 pub const DEFAULT_MODEL: &str = "claude-sonnet-4-5-20250929";
@@ -94,11 +99,13 @@ pub fn panel(judges: &[String]) -> Result<(), Failure> {
     }
 }
 
-/// Makes ready whom the flags name; nothing is sent. `others` are the models of further roles, each with its flag.
+/// Makes ready whom the flags name; nothing is sent. `others` are the models of further roles, each with its flag. `sampled` are the
+/// models that are asked with a temperature, which only an earlier version of the Messages API takes.
 pub fn open(
     flags: &ModelFlags,
     prices: Option<&Path>,
     others: &[(&'static str, &str)],
+    sampled: &[(&str, f64)],
     seed: u64,
     session: &Session,
 ) -> Result<ModelChoice, Failure> {
@@ -121,7 +128,10 @@ pub fn open(
     };
     let counter = Arc::new(Tokenizers::default());
     let clock = flags.clock()?;
-    let options = OpenOptions::new(&DEFAULTS, seed, clock.clone()).settings(settings);
+    let older = |(model, _): &(&str, f64)| ((*model).to_owned(), AnthropicVersion::V2023_06_01);
+    let options = OpenOptions::new(&DEFAULTS, seed, clock.clone())
+        .settings(settings)
+        .versions(sampled.iter().map(older).collect());
     let opened = flags.open(options, &session.environment, |line| session.warn(line))?;
     match opened {
         ModelSource::Offline => {
@@ -130,6 +140,9 @@ pub fn open(
                 .find(|(_, model)| *model != OfflineModel::NAME)
             {
                 return Err(Failure::usage(Error::OfflineRole { flag }));
+            }
+            if !sampled.is_empty() {
+                return Err(Failure::usage(Error::OfflineTemperature));
             }
             Ok(ModelChoice {
                 concurrency,
@@ -149,13 +162,24 @@ pub fn open(
             {
                 return Err(Failure::usage(Error::OnlineRole { flag }));
             }
+            for (model, temperature) in sampled {
+                LlmModelClient::ensure_takes(&client, model, *temperature).map_err(|error| {
+                    let detail = error.message;
+                    Failure::usage(Error::TemperatureRefused { detail })
+                })?;
+            }
             if flags.max_usd.is_some() && flags.replay.is_none() {
                 let others = others.iter().map(|(_, model)| *model);
                 for model in std::iter::once(model.as_str()).chain(others) {
                     check_price(&table, provider, model)?;
                 }
             }
-            let prices = price_list(&table, provider, &model).into_iter().collect();
+            let named = others.iter().filter(|(flag, _)| *flag == ENCODER);
+            let named = named.map(|(_, model)| *model);
+            let encoders: BTreeSet<_> = std::iter::once(model.as_str()).chain(named).collect();
+            let prices = encoders.into_iter();
+            let prices = prices.filter_map(|model| price_list(&table, provider, model));
+            let prices = prices.collect();
             let label = ModelLabel::new(provider.to_string(), host);
             Ok(ModelChoice {
                 model_client: Arc::new(LlmModelClient::new(client.clone(), label)),
@@ -190,8 +214,7 @@ pub fn offline() -> ModelChoice {
 /// The price of a prompt of `model`, with its source.
 fn price_list(table: &ModelTable, provider: ProviderName, model: &str) -> Option<PriceList> {
     let found = table.find(provider.as_str(), model)?;
-    Some(PriceList::new(
-        format!("{provider} {model}, prices of {}", table.as_of()),
-        found.price(0)?.input,
-    ))
+    let name = format!("{provider} {model}, prices of {}", table.as_of());
+    let list = PriceList::new(name, found.price(0)?.input);
+    Some(list.model(Some(model.to_owned())))
 }

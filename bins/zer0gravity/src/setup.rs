@@ -1,5 +1,6 @@
 //! The models and settings of a run, by its flags.
 
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use bin_support::model::{ModelFlags, ProviderName, price_table};
@@ -9,41 +10,57 @@ use llm_client::Clock;
 use zer0gravity_engine::Tokenizers;
 use zer0gravity_engine::model::ModelLabel;
 use zer0gravity_engine::plan::rubric::Rubric;
-use zer0gravity_engine::plan::{Config, Costs, Plan};
+use zer0gravity_engine::plan::{Config, Costs, ModelPair, Plan};
 use zer0gravity_engine::prompts::Role;
-use zer0gravity_engine::result::Models;
 use zer0gravity_engine::rules::codec::RuleCodec;
 use zer0gravity_engine::rules::lint::LintFinding;
 use zer0gravity_engine::run::{RunDirectory, RunNotes};
 
 use crate::error::{self, Error};
-use crate::flags::{Checks, Repeats, RoleFlags, ScoringFlags};
-use crate::model::{self, ModelChoice};
+use crate::flags::{Checks, MatrixModels, Repeats, RoleFlags, ScoringFlags};
+use crate::model::{self, ENCODER, ModelChoice};
 use crate::selection;
 
 /// The models that the flags of `run` and `matrix` name, under the cap of the run in `directory` if no flag gives one.
 pub fn asked(
     asking: &RoleFlags,
+    crossed: &MatrixModels,
     directory: Option<&Path>,
     session: &Session,
 ) -> Result<ModelChoice, Failure> {
     model::panel(&asking.judging.judge_model)?;
-    let judges = asking.judging.judge_model.iter();
-    let others: Vec<_> = judges
-        .map(|model| ("--judge-model", model.as_str()))
-        .chain(
-            asking
-                .decoder_model
-                .iter()
-                .map(|model| ("--decoder-model", model.as_str())),
-        )
+    let named = [
+        ("--judge-model", &asking.judging.judge_model),
+        ("--decoder-model", &asking.decoder_model),
+        (ENCODER, &crossed.encoder_model),
+    ];
+    let others: Vec<_> = (named.iter())
+        .flat_map(|(flag, models)| models.iter().map(|model| (*flag, model.as_str())))
         .collect();
     let mut flags = asking.model.clone();
     flags.max_usd = flags.max_usd.or_else(|| RunDirectory::cap_in(directory?));
+    let every_role = [&asking.judging.judge_model, &asking.decoder_model];
+    if every_role.iter().all(|models| !models.is_empty()) {
+        // A model that no role has is not asked for.
+        flags.model = flags
+            .model
+            .or_else(|| crossed.encoder_model.first().cloned());
+    }
+    for model in unpaired(asking, crossed) {
+        let model = bin_support::escape(model);
+        session.warn(&format!(
+            "--pair-models: {model} is not both an --encoder-model and a --decoder-model, and is left out"
+        ));
+    }
+    let first = flags.model.as_deref().unwrap_or(model::DEFAULT_MODEL);
+    let mut config = Config::new(ModelLabel::new("", ""), first);
+    roles(&mut config, asking, crossed)?;
+    let sampled = sampled(&config);
     let mut asked = model::open(
         &flags,
         asking.prices.as_deref(),
         &others,
+        &sampled,
         asking.seed.seed,
         session,
     )?;
@@ -54,22 +71,99 @@ pub fn asked(
     Ok(asked)
 }
 
+/// The models that `--pair-models` leaves out.
+fn unpaired<'a>(asking: &'a RoleFlags, crossed: &'a MatrixModels) -> Vec<&'a String> {
+    let (encoders, decoders) = (&crossed.encoder_model, &asking.decoder_model);
+    if !crossed.pair_models || encoders.is_empty() || decoders.is_empty() {
+        return Vec::new();
+    }
+    let all = encoders.iter().chain(decoders);
+    all.filter(|model| !encoders.contains(model) || !decoders.contains(model))
+        .collect()
+}
+
+/// No further models, for a command that takes one decoder model.
+pub fn one_decoder(asking: &RoleFlags) -> Result<MatrixModels, Failure> {
+    if asking.decoder_model.len() > 1 {
+        return Err(Failure::usage(Error::SeveralDecoders));
+    }
+    Ok(MatrixModels::default())
+}
+
+/// All encoder and decoder models of a plan with several pairs of them, in plan order; empty for one pair.
+pub fn crossed_models(config: &Config) -> Vec<String> {
+    let pairs = config.model_pairs.iter();
+    let models = pairs.flat_map(|pair| [&pair.encoder, &pair.decoder]);
+    let mut distinct = Vec::new();
+    for model in models {
+        if !distinct.contains(model) {
+            distinct.push(model.clone());
+        }
+    }
+    distinct
+}
+
+/// Sets the models of the roles, each of which has that of `config` if no flag names it, and their temperatures.
+fn roles(config: &mut Config, asking: &RoleFlags, crossed: &MatrixModels) -> Result<(), Failure> {
+    for (flag, models) in [
+        (ENCODER, &crossed.encoder_model),
+        ("--decoder-model", &asking.decoder_model),
+    ] {
+        let mut seen = HashSet::new();
+        if let Some(model) = models.iter().find(|model| !seen.insert(*model)) {
+            let model = model.clone();
+            return Err(Failure::usage(Error::ModelTwice { flag, model }));
+        }
+    }
+    let model = [config.models.encoder.clone()];
+    let named = |models: &[String], other: &[String]| match models {
+        // Alone, one list of paired models is also the other.
+        [] if crossed.pair_models && !other.is_empty() => other.to_vec(),
+        [] => model.to_vec(),
+        given => given.to_vec(),
+    };
+    let encoders = named(&crossed.encoder_model, &asking.decoder_model);
+    let decoders = named(&asking.decoder_model, &crossed.encoder_model);
+    let all = encoders.iter().flat_map(|encoder| {
+        let pair = |decoder: &String| ModelPair::new(encoder.as_str(), decoder.as_str());
+        decoders.iter().map(pair)
+    });
+    let pairs: Vec<_> = all
+        .filter(|pair| !crossed.pair_models || pair.encoder == pair.decoder)
+        .collect();
+    if pairs.is_empty() {
+        return Err(Failure::usage(Error::NoPair));
+    }
+    *config = config.clone().with_pairs(pairs);
+    if !asking.judging.judge_model.is_empty() {
+        config.models.judges.clone_from(&asking.judging.judge_model);
+    }
+    config.temperature = asking.temperature;
+    config.judge_temperature = asking.judging.judge_temperature;
+    Ok(())
+}
+
+/// The models that are asked with a temperature, with it.
+fn sampled(config: &Config) -> Vec<(&str, f64)> {
+    let writers = config
+        .pairs()
+        .flat_map(|(encoder, decoder)| [encoder, decoder]);
+    let writers = writers.filter_map(|model| Some((model, config.temperature?)));
+    let judges = config.models.judges.iter();
+    let judges = judges.filter_map(|model| Some((model.as_str(), config.judge_temperature?)));
+    writers.chain(judges).collect()
+}
+
 /// The settings of a plan, by the flags of `run` and `matrix`.
 pub fn config(
     asking: &RoleFlags,
+    crossed: &MatrixModels,
     repeats: &Repeats,
     label: ModelLabel,
     model: &str,
 ) -> Result<Config, Failure> {
-    let judges = match asking.judging.judge_model.as_slice() {
-        [] => vec![model.to_owned()],
-        given => given.to_vec(),
-    };
-    let decoder = asking.decoder_model.as_deref().unwrap_or(model);
     let mut config = Config::new(label, model);
-    config.models = Models::new(model)
-        .decoder(decoder.to_owned())
-        .judges(judges);
+    roles(&mut config, asking, crossed)?;
     config.prompt_profile = asking.prompt_profile;
     config.max_output_tokens = asking.max_output_tokens;
     config.trials = repeats.trials;
@@ -147,6 +241,11 @@ pub fn check(
     session: &Session,
 ) -> Result<(), Failure> {
     check_scoring(checks, &plan.config)?;
+    let mut seen = HashSet::new();
+    let mut ids = plan.system_ids().into_iter();
+    if let Some(id) = ids.find(|id| !seen.insert(id.clone())) {
+        return Err(Failure::usage(Error::SystemTwice { id }));
+    }
     let asked_for = asking.model.provider == Some(ProviderName::Offline);
     if !plan.config.label.offline {
         return check_cap(plan, asking);
@@ -192,19 +291,17 @@ fn check_cap(plan: &Plan, asking: &RoleFlags) -> Result<(), Failure> {
     };
     let config = &plan.config;
     let table = price_table(asking.prices.as_deref())?;
-    let encoder = config.models.encoder.as_str();
-    let Some(model) = table.find(&config.label.provider, encoder) else {
-        return Ok(());
-    };
     let calls = plan.calls(&Tokenizers::default()).into_iter();
     let encodings = calls.filter(|call| call.role == Role::Encoder);
-    let most = encodings.filter_map(|call| model.max_cost(call.at_most.prompt, call.at_most.reply));
-    match most.max() {
-        Some(most) if most > cap => Err(Failure::usage(Error::CapTooLow {
-            cap,
-            model: encoder.to_owned(),
-            most,
-        })),
+    let most = encodings.filter_map(|call| {
+        let model = table.find(&config.label.provider, &call.model)?;
+        let most = model.max_cost(call.at_most.prompt, call.at_most.reply)?;
+        Some((most, call.model))
+    });
+    match most.max_by_key(|(most, _)| *most) {
+        Some((most, model)) if most > cap => {
+            Err(Failure::usage(Error::CapTooLow { cap, model, most }))
+        }
         _ => Ok(()),
     }
 }
@@ -270,10 +367,15 @@ pub fn reopened(
     }
     flags.max_usd = flags.max_usd.or(directory.cap());
     let judges = config.models.judges.iter();
-    let others: Vec<_> = std::iter::once(("--decoder-model", config.models.decoder.as_str()))
+    let decoders = config.pairs().map(|(_, decoder)| decoder);
+    let encoders = config.encoders().into_iter();
+    let others: Vec<_> = decoders
+        .map(|model| ("--decoder-model", model))
         .chain(judges.map(|model| ("--judge-model", model.as_str())))
+        .chain(encoders.map(|model| (ENCODER, model)))
         .collect();
-    let mut asked = model::open(&flags, prices, &others, config.seed, session)?;
+    let sampled = sampled(config);
+    let mut asked = model::open(&flags, prices, &others, &sampled, config.seed, session)?;
     if allow_programs {
         asked.allow_programs();
     }

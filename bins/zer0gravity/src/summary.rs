@@ -38,7 +38,7 @@ impl Summary {
                 _ => None,
             },
             verbose,
-            encodings: plan.encodings.len() > 1,
+            encodings: plan.encodings.len() > 1 || !plan.config.model_pairs.is_empty(),
             trials: plan.config.trials > 1,
             decodes: plan.config.decodes > 1,
         }

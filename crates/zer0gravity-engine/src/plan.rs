@@ -1,17 +1,20 @@
 //! The plan of a run: rules, cases and repetitions.
 
+mod model_pair;
 pub mod rubric;
 
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Value, json};
 
+pub use self::model_pair::ModelPair;
 use self::rubric::Rubric;
 use crate::dataset::{Case, RoundTripSample};
 use crate::model::{ModelLabel, ModelRequest, PromptInputs, Repeat};
 use crate::prompts::{MAX_OUTPUT_TOKENS, Nonce, Prompt, PromptProfile, Role, RoleInput, render};
 use crate::result::Models;
 use crate::text::hash::{canonical_sha256, sha256_hex};
+use crate::text::js_trim;
 use crate::text::setters::setters;
 
 /// Everything that decides the calls of a run; a run directory holds it, and is only resumed with the same.
@@ -101,8 +104,11 @@ pub struct Config {
     /// The provider and server that is asked.
     #[serde(rename = "port")]
     pub label: ModelLabel,
-    /// The model of each role.
+    /// The model of each role; encoder and decoder are those of the first of [`Self::model_pairs`].
     pub models: Models,
+    /// The pairs of encoder and decoder models, in plan order; empty for one pair.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub model_pairs: Vec<ModelPair>,
     /// The set of prompts.
     pub prompt_profile: PromptProfile,
     /// The judges' set of prompts; `Some` if a rescore changed it.
@@ -116,6 +122,20 @@ pub struct Config {
     pub rubric: Option<Rubric>,
     /// The longest reply of encoder and decoder in tokens.
     pub max_output_tokens: u32,
+    /// The temperature of encoder, decoder and executor, 0 to 2; `None` leaves it to the provider.
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        with = "crate::judge::number::plain_option"
+    )]
+    pub temperature: Option<f64>,
+    /// The temperature of the judges, 0 to 2; `None` leaves it to the provider.
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        with = "crate::judge::number::plain_option"
+    )]
+    pub judge_temperature: Option<f64>,
     /// Encodings of each text, at least 1.
     pub trials: u32,
     /// Decodings of each encoding, at least 1.
@@ -191,11 +211,14 @@ impl Config {
         Self {
             label,
             models: Models::new(model),
+            model_pairs: Vec::new(),
             prompt_profile: PromptProfile::Plain,
             judge_profile: None,
             judge_prompt: None,
             rubric: None,
             max_output_tokens: MAX_OUTPUT_TOKENS,
+            temperature: None,
+            judge_temperature: None,
             trials: 1,
             decodes: 1,
             judge_samples: 1,
@@ -226,12 +249,25 @@ impl Config {
 }
 
 impl Item<'_> {
+    /// Whether a judge is asked, and not all points came with the texts.
+    pub(crate) fn asks_judges(&self) -> bool {
+        let Some(sample) = self.given else {
+            return true;
+        };
+        let has_rules = !js_trim(&self.encoding.rules).is_empty();
+        let rubric = self.config.rubric.as_ref();
+        sample.semantic_score.is_none()
+            || has_rules && sample.implementability_score.is_none()
+            || rubric.is_some_and(|rubric| rubric.judges().next().is_some())
+    }
+
     /// The settings of a call to `model` in this experiment, before its repeat numbers are set.
     pub(crate) fn role_config(&self, model: &str) -> RoleConfig {
         RoleConfig {
             model: model.to_owned(),
             profile: self.config.prompt_profile,
             max_output_tokens: self.config.max_output_tokens,
+            temperature: self.config.temperature,
             seed: self.config.seed,
             repeat: Repeat::default(),
             judge_retries: self.config.judge_retries,
@@ -247,6 +283,10 @@ pub struct Item<'a> {
     pub config: &'a Config,
     /// The rules.
     pub encoding: &'a EncodingSystem,
+    /// The model that encodes.
+    pub encoder: &'a str,
+    /// The model that decodes.
+    pub decoder: &'a str,
     /// The text.
     pub case: &'a PlannedCase,
     /// The number of this encoding of the text, from 1.
@@ -258,24 +298,44 @@ pub struct Item<'a> {
 }
 
 impl Plan {
-    /// The experiments in plan order: encodings, cases, trials, decodes.
+    /// The experiments in plan order: encodings, pairs of models, cases, trials, decodes.
     pub fn items(&self) -> impl Iterator<Item = Item<'_>> {
         let Config {
             trials, decodes, ..
         } = self.config;
-        self.encodings.iter().flat_map(move |encoding| {
-            self.cases.iter().flat_map(move |case| {
-                (1..=trials).flat_map(move |trial| {
-                    (1..=decodes).map(move |decode| Item {
-                        config: &self.config,
-                        encoding,
-                        case,
-                        trial,
-                        decode,
-                        given: None,
+        self.systems()
+            .flat_map(move |(encoding, encoder, decoder)| {
+                self.cases.iter().flat_map(move |case| {
+                    (1..=trials).flat_map(move |trial| {
+                        (1..=decodes).map(move |decode| Item {
+                            config: &self.config,
+                            encoding,
+                            encoder,
+                            decoder,
+                            case,
+                            trial,
+                            decode,
+                            given: None,
+                        })
                     })
                 })
             })
+    }
+
+    /// The ids of the encoding systems in results, in plan order.
+    pub fn system_ids(&self) -> Vec<String> {
+        let systems = self.systems();
+        systems
+            .map(|(encoding, encoder, decoder)| self.config.system_id(encoding, (encoder, decoder)))
+            .collect()
+    }
+
+    /// The encodings with their encoder and decoder models, in plan order.
+    pub(crate) fn systems(&self) -> impl Iterator<Item = (&EncodingSystem, &str, &str)> {
+        let encodings = self.encodings.iter();
+        encodings.flat_map(|encoding| {
+            let pairs = self.config.pairs();
+            pairs.map(move |(encoder, decoder)| (encoding, encoder, decoder))
         })
     }
 
@@ -339,6 +399,8 @@ pub struct RoleConfig {
     pub profile: PromptProfile,
     /// The longest reply of encoder and decoder in tokens.
     pub max_output_tokens: u32,
+    /// The temperature, 0 to 2; `None` leaves it to the provider.
+    pub temperature: Option<f64>,
     /// The seed of random delimiters.
     pub seed: u64,
     /// The numbers that distinguish equal requests.
@@ -354,6 +416,7 @@ impl RoleConfig {
             model: model.into(),
             profile: PromptProfile::Plain,
             max_output_tokens: MAX_OUTPUT_TOKENS,
+            temperature: None,
             seed: 0,
             repeat: Repeat::default(),
             judge_retries: 0,
@@ -379,6 +442,7 @@ impl RoleConfig {
                 ..prompt
             },
             inputs,
+            temperature: self.temperature,
             repeat: self.repeat.clone(),
         }
     }

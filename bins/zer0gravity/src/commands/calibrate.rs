@@ -182,11 +182,16 @@ fn canaries(
         .iter()
         .map(|model| ("--judge-model", model.as_str()));
     let judges: Vec<_> = judges.collect();
-    let asked = model::open(&flags, None, &judges, report.randomness.seed, session)?;
+    let sampled = judge.models.iter();
+    let sampled = sampled.filter_map(|model| Some((model.as_str(), judge.temperature?)));
+    let sampled: Vec<_> = sampled.collect();
+    let seed = report.randomness.seed;
+    let asked = model::open(&flags, None, &judges, &sampled, seed, session)?;
     let mut config = Config::new(asked.model_client.label(), asked.model.as_str());
     config.models = Models::new(asked.model.as_str()).judges(judge.models.clone());
     config.prompt_profile = judge.prompt_profile;
     config.judge_samples = judge.samples;
+    config.judge_temperature = judge.temperature;
     let own = report.config.as_ref();
     config.judge_prompt = own.and_then(|config| config.judge_prompt.clone());
     let keys = judge.differences(&JudgeIdentity::of_config(&config));

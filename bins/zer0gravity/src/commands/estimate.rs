@@ -17,7 +17,7 @@ use zer0gravity_engine::store::StoreError;
 use zer0gravity_engine::{OfflineModel, Tokenizers};
 
 use crate::error::{self, Error};
-use crate::flags::{Repeats, RoleFlags, Texts};
+use crate::flags::{MatrixModels, Repeats, RoleFlags, Texts};
 use crate::output::{self, Versioned};
 use crate::selection::Selected;
 use crate::{model, run_dir, selection, setup};
@@ -26,7 +26,11 @@ use crate::{model, run_dir, selection, setup};
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Estimated {
+    /// The first encoder model.
     model: String,
+    /// All encoder and decoder models, if there are several pairs of them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    models: Vec<String>,
     experiments: u64,
     calls: CallCounts,
     /// Upper bound for the prompts: a public tokenizer's count, with the longest encoded and decoded texts.
@@ -46,6 +50,14 @@ struct Estimated {
 }
 
 impl Estimated {
+    /// The models, for people.
+    fn named(&self) -> String {
+        match self.models.as_slice() {
+            [] => self.model.clone(),
+            models => models.join(", "),
+        }
+    }
+
     fn text(&self) -> String {
         if self.model == OfflineModel::NAME {
             let experiments = self.experiments;
@@ -53,7 +65,7 @@ impl Estimated {
                 "{experiments} experiments: no model is asked, $0.00; nothing was sent\n"
             );
         }
-        let unknown = || format!("price of {} not known", self.model);
+        let unknown = || format!("price of {} not known", self.named());
         let calls = &self.calls;
         let expected = match &self.like {
             None => {
@@ -79,7 +91,7 @@ impl Estimated {
             self.usd_at_most.clone().unwrap_or_else(unknown),
             self.prompt_tokens_at_most,
             self.reply_tokens_at_most,
-            self.model,
+            self.named(),
             self.prices_of,
         )
     }
@@ -108,6 +120,8 @@ pub struct EstimateArgs {
     pub repeats: Repeats,
     #[command(flatten)]
     pub asking: RoleFlags,
+    #[command(flatten)]
+    pub crossed: MatrixModels,
 }
 
 pub fn execute(args: &EstimateArgs, session: &mut Session) -> Result<Exit, Failure> {
@@ -127,8 +141,24 @@ pub fn execute(args: &EstimateArgs, session: &mut Session) -> Result<Exit, Failu
         None => model::DEFAULT_MODEL.to_owned(),
         Some(model) => model.clone(),
     };
+    let is_sampled = asking
+        .temperature
+        .or(asking.judging.judge_temperature)
+        .is_some();
+    if is_offline && is_sampled {
+        return Err(Failure::usage(Error::OfflineTemperature));
+    }
+    for (flag, models) in [
+        ("--judge-model", &asking.judging.judge_model),
+        ("--decoder-model", &asking.decoder_model),
+        ("--encoder-model", &args.crossed.encoder_model),
+    ] {
+        if is_offline && models.iter().any(|model| model != OfflineModel::NAME) {
+            return Err(Failure::usage(Error::OfflineRole { flag }));
+        }
+    }
     let label = ModelLabel::new(provider.to_string(), "");
-    let config = setup::config(asking, &args.repeats, label, &model)?;
+    let config = setup::config(asking, &args.crossed, &args.repeats, label, &model)?;
     let table = price_table(asking.prices.as_deref())?;
     let known = |call: &PlannedCall| table.find(provider.as_str(), &call.model);
     let at_most = |call: &PlannedCall| {
@@ -143,6 +173,8 @@ pub fn execute(args: &EstimateArgs, session: &mut Session) -> Result<Exit, Failu
         let sum = of(prompt, price.input)?.checked_add(of(reply, price.output)?)?;
         Some(Usd(sum / 1_000_000))
     };
+    let model = config.models.encoder.clone();
+    let models = setup::crossed_models(&config);
     let plan = Plan::new(encodings, cases, config);
     let mut planned = Estimate::of(&plan, &Tokenizers::default());
     let like_run = RunArg::from(args.like.clone());
@@ -171,6 +203,7 @@ pub fn execute(args: &EstimateArgs, session: &mut Session) -> Result<Exit, Failu
         calls: planned.calls,
         like: like_run.map(|run| run.display().to_string()),
         model,
+        models,
         prices_of: table.as_of().to_string(),
     };
     if args.json {

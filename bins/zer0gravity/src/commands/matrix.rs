@@ -9,7 +9,7 @@ use zer0gravity_engine::run::{ChangedCalls, RunDirectory, RunNotes};
 
 use crate::calibrated::{self, CalibrationFlags};
 use crate::ci::CiFlags;
-use crate::flags::{Checks, Repeats, RoleFlags, Texts};
+use crate::flags::{Checks, MatrixModels, Repeats, RoleFlags, Texts};
 use crate::run_dir::{self, Continued, RunOutput};
 use crate::selection::{self, Selected};
 use crate::{model, setup};
@@ -47,6 +47,8 @@ pub struct MatrixArgs {
     pub calibration: CalibrationFlags,
     #[command(flatten)]
     pub asking: RoleFlags,
+    #[command(flatten)]
+    pub crossed: MatrixModels,
 }
 
 pub fn execute(args: &MatrixArgs, session: &mut Session) -> Result<Exit, Failure> {
@@ -77,9 +79,10 @@ pub fn execute(args: &MatrixArgs, session: &mut Session) -> Result<Exit, Failure
         .flat_map(|folder| RunDirectory::files_in(folder));
     let used: Vec<_> = read.chain(stored).collect();
     model::ensure_not_input(&asking.model, &used)?;
-    let asked = setup::asked(asking, args.run_dir.as_deref(), session)?;
+    let asked = setup::asked(asking, &args.crossed, args.run_dir.as_deref(), session)?;
     let mut config = setup::config(
         asking,
+        &args.crossed,
         &args.repeats,
         asked.model_client.label(),
         &asked.model,

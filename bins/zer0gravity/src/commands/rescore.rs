@@ -36,10 +36,10 @@ pub struct RescoreArgs {
     #[command(flatten)]
     pub scoring: ScoringFlags,
     /// Ask only the judges that gave no score, once more; all scores stay.
-    #[arg(long, conflicts_with_all = ["judge_model", "judge_prompt", "prompt_profile", "rubric", "resume"])]
+    #[arg(long, conflicts_with_all = ["judge_model", "judge_prompt", "judge_temperature", "prompt_profile", "rubric", "resume"])]
     pub only_failed: bool,
     /// Continue an interrupted rescore, with its judges.
-    #[arg(long, conflicts_with_all = ["judge_model", "judge_prompt", "prompt_profile", "rubric"])]
+    #[arg(long, conflicts_with_all = ["judge_model", "judge_prompt", "judge_temperature", "prompt_profile", "rubric"])]
     pub resume: bool,
     #[command(flatten, next_help_heading = "Model options")]
     pub model: ModelFlags,
@@ -64,6 +64,7 @@ pub fn execute(args: &RescoreArgs, session: &mut Session) -> Result<Exit, Failur
         .judge_profile(args.prompt_profile)
         .judge_prompt(setup::judge_prompt(&args.scoring)?)
         .rubric(setup::rubric(&args.scoring)?)
+        .judge_temperature(args.judging.judge_temperature)
         .only_failed(args.only_failed)
         .resume(args.resume);
     let rescore = (directory.plan_rescore(&options)).map_err(error::directory)?;

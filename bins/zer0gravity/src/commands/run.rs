@@ -73,12 +73,14 @@ pub fn execute(args: &RunArgs, session: &mut Session) -> Result<Exit, Failure> {
         tell_rules(&cases, session);
     }
     model::ensure_not_input(&args.asking.model, read(args))?;
-    let asked = setup::asked(&args.asking, args.run_dir.as_deref(), session)?;
+    let crossed = setup::one_decoder(&args.asking)?;
+    let asked = setup::asked(&args.asking, &crossed, args.run_dir.as_deref(), session)?;
     let plan = Plan::new(
         encodings,
         cases,
         setup::config(
             &args.asking,
+            &crossed,
             &args.repeats,
             asked.model_client.label(),
             &asked.model,

@@ -10,6 +10,7 @@ use zer0gravity_engine::report::RunReport;
 
 use crate::calibrated::{self, CalibrationFlags};
 use crate::ci::CiFlags;
+use crate::error::Error;
 use crate::flags::{Checks, Repeats, RoleFlags};
 use crate::output::Show;
 use crate::summary::Summary;
@@ -45,6 +46,9 @@ pub struct ScoreArgs {
 }
 
 pub fn execute(args: &ScoreArgs, session: &mut Session) -> Result<Exit, Failure> {
+    if args.asking.temperature.is_some() {
+        return Err(Failure::usage(Error::TemperatureOfGiven));
+    }
     let quiet = session.is_quiet();
     let shown = selection::name(&args.file);
     let bytes = selection::read(&args.file).map_err(Failure::usage)?;
@@ -68,9 +72,11 @@ pub fn execute(args: &ScoreArgs, session: &mut Session) -> Result<Exit, Failure>
         .chain(asking.scoring.files())
         .collect();
     model::ensure_not_input(&asking.model, &read)?;
-    let asked = setup::asked(&asking, None, session)?;
+    let crossed = setup::one_decoder(&asking)?;
+    let asked = setup::asked(&asking, &crossed, None, session)?;
     let config = setup::config(
         &asking,
+        &crossed,
         &Repeats::once(),
         asked.model_client.label(),
         &asked.model,

@@ -9,6 +9,7 @@ use serde::Serialize;
 use crate::live::{LiveRun, Phase};
 use crate::output::{self, Versioned};
 use crate::run_dir::{self, Continued};
+use crate::setup;
 
 /// Examples of the command, which tests run.
 pub const EXAMPLES: &str = "\
@@ -33,7 +34,11 @@ struct RunStatus {
     status: Phase,
     frozen_at: String,
     provider: String,
+    /// The first encoder model.
     model: String,
+    /// All encoder and decoder models, if there are several pairs of them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    models: Vec<String>,
     offline: bool,
     experiments: usize,
     scored: usize,
@@ -68,6 +73,7 @@ pub fn execute(args: &StatusArgs, session: &mut Session) -> Result<Exit, Failure
         frozen_at: live.view().frozen_at().to_owned(),
         provider: plan.config.label.provider.clone(),
         model: plan.config.models.encoder.clone(),
+        models: setup::crossed_models(&plan.config),
         offline: plan.config.label.offline,
         experiments: report.results.len(),
         scored,
@@ -92,7 +98,11 @@ pub fn execute(args: &StatusArgs, session: &mut Session) -> Result<Exit, Failure
     let who = if status.offline {
         "offline (scripted, no model)".to_owned()
     } else {
-        escape(&format!("{} {}", status.provider, status.model))
+        let models = match status.models.as_slice() {
+            [] => status.model.clone(),
+            models => models.join(", "),
+        };
+        escape(&format!("{} {models}", status.provider))
     };
     let next = match phase {
         Phase::Running => String::new(),

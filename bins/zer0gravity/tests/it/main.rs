@@ -5,6 +5,7 @@
 )]
 
 mod atoms;
+mod axes;
 mod bad_input;
 mod budget;
 mod calibrate;
@@ -40,5 +41,6 @@ mod run;
 mod score;
 mod statistics;
 mod summary;
+mod temperature;
 mod unfinished;
 mod watch;

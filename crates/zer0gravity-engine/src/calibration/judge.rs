@@ -34,6 +34,7 @@ pub struct JudgeIdentity {
     /// The SHA-256 of the judge's system prompt in hex.
     pub prompt_sha256: String,
     /// The temperature; `None` if none is sent.
+    #[serde(default, with = "crate::judge::number::plain_option")]
     pub temperature: Option<f64>,
     /// The samples of each judge.
     pub samples: u32,
@@ -51,7 +52,7 @@ impl JudgeIdentity {
             host: Some(config.label.host.clone()),
             prompt_profile: profile,
             prompt_sha256: prompt_sha256(profile, config.judge_prompt.as_deref()),
-            temperature: None,
+            temperature: config.judge_temperature,
             samples: config.judge_samples,
             parser_version: if config.label.offline {
                 LEXICAL_JUDGE_VERSION
@@ -95,7 +96,7 @@ impl JudgeIdentity {
             host: config.map(|config| config.label.host.clone()),
             prompt_profile: profile.unwrap_or(metadata.prompt_profile),
             prompt_sha256: prompt.clone(),
-            temperature: None,
+            temperature: metadata.judge_temperature,
             samples: samples.map(|one| one.sample).max().unwrap_or(1),
             parser_version: details.lexical_judge_version.unwrap_or(PARSER_VERSION),
         }

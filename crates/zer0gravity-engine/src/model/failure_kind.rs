@@ -32,16 +32,19 @@ pub enum FailureKind {
     OnlyJudges,
     /// A program of the user's rubric gave no score, or the client runs no programs.
     Program,
+    /// The model does not take the temperature of the plan.
+    TemperatureRefused,
 }
 
 impl FailureKind {
-    const OWN: [Self; 6] = [
+    const OWN: [Self; 7] = [
         Self::Interrupted,
         Self::Store,
         Self::UnsupportedOffline,
         Self::NoExactCount,
         Self::OnlyJudges,
         Self::Program,
+        Self::TemperatureRefused,
     ];
 
     /// The word in results and in `calls.jsonl`.
@@ -54,6 +57,7 @@ impl FailureKind {
             Self::NoExactCount => "estimate",
             Self::OnlyJudges => "rescore",
             Self::Program => "program",
+            Self::TemperatureRefused => "temperature_refused",
         }
     }
 
@@ -86,6 +90,7 @@ impl FailureKind {
                 | ErrorClass::Cassette
                 | ErrorClass::Cancelled => false,
             },
+            Self::TemperatureRefused => true,
             // The run has ended already, or the failure is about one text.
             Self::Interrupted
             | Self::Store

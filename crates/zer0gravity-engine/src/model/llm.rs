@@ -3,8 +3,10 @@
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use llm_client::{
-    Block, Client, CountSource, Error, ErrorKind, Message, OutputFormat, Request, StopReason,
+    Block, Client, CountSource, Error, ErrorClass, ErrorKind, Message, OutputFormat, Request,
+    Sampling, StopReason,
 };
+use serde_json::{Map, Value};
 
 use crate::model::{
     CallFacts, CountRequest, ModelError, ModelLabel, ModelReply, ModelRequest, Repeat, TokenCount,
@@ -23,6 +25,25 @@ impl LlmModelClient {
     pub fn new(client: Client, label: ModelLabel) -> Self {
         Self { client, label }
     }
+
+    /// Checks that `client` would send a temperature to `model`; nothing is sent.
+    ///
+    /// # Errors
+    /// The table of models says that the model takes none, or the client cannot make a request for it.
+    pub fn ensure_takes(client: &Client, model: &str, temperature: f64) -> Result<(), ModelError> {
+        let sampling = Sampling::default().temperature(Some(temperature));
+        let prepared = client.prepare(&Request::new(model, "a").sampling(sampling));
+        let prepared = prepared.map_err(|error| model_error(&error))?;
+        let body: Map<String, Value> = serde_json::from_slice(&prepared.body).unwrap_or_default();
+        if body.contains_key("temperature") {
+            return Ok(());
+        }
+        // The client would leave it out, and results would name a temperature that no model had.
+        Err(ModelError::unsent(
+            FailureKind::TemperatureRefused,
+            format!("{model} takes no temperature, found {temperature}"),
+        ))
+    }
 }
 
 impl ModelClient for LlmModelClient {
@@ -32,8 +53,12 @@ impl ModelClient for LlmModelClient {
                 let cause = "this client runs no programs";
                 return Err(ModelError::unsent(FailureKind::Program, cause));
             }
-            let reply = self.client.complete(&wire(request)).await;
-            let reply = reply.map_err(|error| model_error(&error))?;
+            if let Some(temperature) = request.temperature {
+                Self::ensure_takes(&self.client, &request.model, temperature)?;
+            }
+            let request = wire(request);
+            let reply = self.client.complete(&request).await;
+            let reply = reply.map_err(|error| reply_error(&error, &request))?;
             let usage = reply.usage.known.then(|| TokenUse {
                 input: reply.usage.prompt(),
                 output: reply.usage.output,
@@ -90,6 +115,7 @@ fn wire(request: ModelRequest) -> Request {
         .system(vec![Block::text(prompt.system)])
         .messages(prompt.messages.into_iter().map(message).collect())
         .max_tokens(Some(prompt.max_tokens))
+        .sampling(Sampling::default().temperature(request.temperature))
         .format(prompt.json_schema.map(format))
         .replay_key(Some(replay_key(request.role, &request.repeat)))
 }
@@ -157,6 +183,24 @@ fn model_error(error: &Error) -> ModelError {
         call: facts(error.attempts().len()),
         ..ModelError::unsent(error.class(), error.message())
     }
+}
+
+/// The error of a call that was to be replied to; that of a server that names the temperature of the request is about all calls.
+fn reply_error(error: &Error, request: &Request) -> ModelError {
+    let refused = request.sampling.temperature.filter(|_| {
+        error.class() == ErrorClass::BadRequest
+            && matches!(error.status(), Some(400 | 422))
+            && error.message().to_lowercase().contains("temperature")
+    });
+    let mut failure = model_error(error);
+    if let Some(temperature) = refused {
+        failure.kind = FailureKind::TemperatureRefused;
+        failure.message = format!(
+            "{} refuses temperature {temperature}: {}",
+            request.model, failure.message
+        );
+    }
+    failure
 }
 
 /// The facts of a call without its times, which the store takes.

@@ -48,24 +48,28 @@ pub struct ModelRequest {
     pub prompt: Prompt,
     /// The rules and texts of the prompt, for clients that ask no model.
     pub inputs: PromptInputs,
+    /// The temperature, 0 to 2; `None` sends none.
+    pub temperature: Option<f64>,
     /// The numbers that distinguish equal requests; never sent.
     pub repeat: Repeat,
 }
 
 impl ModelRequest {
-    /// A request of `role` to `model`, without inputs and repeat numbers.
+    /// A request of `role` to `model`, without inputs, temperature and repeat numbers.
     pub fn new(role: Role, model: impl Into<String>, prompt: Prompt) -> Self {
         Self {
             role,
             model: model.into(),
             prompt,
             inputs: PromptInputs::default(),
+            temperature: None,
             repeat: Repeat::default(),
         }
     }
 
     setters! {
         inputs: PromptInputs,
+        temperature: Option<f64>,
         repeat: Repeat,
     }
 }

@@ -41,14 +41,14 @@ pub struct Comparison {
     /// The largest drop of an encoding's mean that may pass, in points.
     #[serde(with = "crate::judge::number::plain_option")]
     pub max_drop: Option<f64>,
-    /// Over all pairs; its `id` is `all`.
+    /// Over all pairs, or over texts if several models were crossed; its `id` is `all`.
     pub overall: Difference,
     /// Over the cases of each encoding, in the new run's order.
     pub per_encoding: Vec<Difference>,
     /// Over the encodings of each case, in the new run's order.
     pub per_case: Vec<Difference>,
-    /// By each scorer of the user's rubric that both runs have with the same scale, over all pairs with its scores; its `id` is the
-    /// scorer's, its p is adjusted after Holm over them.
+    /// By each scorer of the user's rubric that both runs have with the same scale, over all pairs with its scores, or over
+    /// texts if several models were crossed; its `id` is the scorer's, its p is adjusted after Holm over them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub own_scores: Vec<Difference>,
     /// Items that failed now and did not before, of pairs that had a score before.
@@ -70,7 +70,7 @@ pub struct Comparison {
 pub struct Difference {
     /// The encoding or the case.
     pub id: String,
-    /// The number of common pairs.
+    /// The number of common pairs, or of texts that several pairs were averaged for.
     pub pairs: usize,
     /// The old mean of them.
     #[serde(with = "crate::judge::number::plain_option")]
@@ -167,6 +167,37 @@ fn differences(
         .collect()
 }
 
+/// Returns the pairs that a mean is over. Crossed models read the same texts, so each text is one pair then, with the means over
+/// its systems.
+fn of_texts(pairs: Vec<Pair<'_>>, crossed: bool) -> Vec<Pair<'_>> {
+    if !crossed {
+        return pairs;
+    }
+    let mut seen = BTreeSet::new();
+    let first = pairs.iter().filter(|pair| seen.insert(pair.case));
+    first
+        .map(|pair| {
+            let own = || pairs.iter().filter(|other| other.case == pair.case);
+            let mean =
+                |value: fn(&Pair<'_>) -> f64| own().map(value).sum::<f64>() / own().count() as f64;
+            Pair {
+                old: mean(|pair| pair.old),
+                new: mean(|pair| pair.new),
+                ..*pair
+            }
+        })
+        .collect()
+}
+
+/// Returns the differences of each text. Over crossed models they have no interval and no p, because the models are not a random sample.
+fn per_case(pairs: &[Pair<'_>], crossed: bool, seed: u64) -> Vec<Difference> {
+    let mut cases = differences(pairs, |pair| pair.case, seed);
+    for case in cases.iter_mut().filter(|_| crossed) {
+        (case.ci95, case.p) = (None, None);
+    }
+    cases
+}
+
 /// Adds to the differences of encodings how sure their drops are.
 fn with_drops(mut encodings: Vec<Difference>, pairs: &[Pair<'_>]) -> Vec<Difference> {
     let (mut tested, mut p) = (Vec::new(), Vec::new());
@@ -246,6 +277,11 @@ impl Comparison {
             })
             .collect();
         let seed = new.randomness.seed;
+        let is_crossed = |report: &RunReport| {
+            let mut encodings = report.encodings.iter();
+            encodings.any(|encoding| encoding.crossed.is_some())
+        };
+        let crossed = is_crossed(old) || is_crossed(new);
         let known = own::scorers(&old.results);
         let common = own::scorers(&new.results).into_iter();
         let common = common.filter(|scorer| known.contains(scorer));
@@ -255,7 +291,7 @@ impl Comparison {
                 let old = before.get(&key(group))?;
                 Some(Pair::of(group, score(old)?, score(group)?))
             });
-            let pairs: Vec<_> = pairs.collect();
+            let pairs = of_texts(pairs.collect(), crossed);
             let difference = Difference::of(id, &pairs, scale[1] - scale[0], flips(seed));
             (!pairs.is_empty()).then_some(difference)
         });
@@ -272,9 +308,9 @@ impl Comparison {
             reasons: Vec::new(),
             not_significant: Vec::new(),
             max_drop: None,
-            overall: Difference::of("all", &pairs, TOTAL_WIDTH, flips(seed)),
             per_encoding: with_drops(differences(&pairs, |pair| pair.encoding, seed), &pairs),
-            per_case: differences(&pairs, |pair| pair.case, seed),
+            per_case: per_case(&pairs, crossed, seed),
+            overall: Difference::of("all", &of_texts(pairs, crossed), TOTAL_WIDTH, flips(seed)),
             own_scores,
             newly_failed: Vec::new(),
             recovered: Vec::new(),

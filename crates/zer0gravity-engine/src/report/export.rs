@@ -10,7 +10,7 @@ use crate::text::cell::inert as text;
 use crate::{ExperimentResult, FailureKind};
 
 /// The columns of [`export_csv`], in order. Texts first by what they name, then numbers, then the long texts. A column `own:ID` for each
-/// scorer of the user's rubric comes after them.
+/// scorer of the user's rubric comes after them, then `temperature` and `judgeTemperature` if a result has one.
 pub const CSV_COLUMNS: &[&str] = &[
     "encodingId",
     "testCaseId",
@@ -81,10 +81,20 @@ pub fn export_csv(report: &RunReport) -> String {
     let own = own::scorers(&report.results);
     let names = own.iter().map(|(id, _)| format!("own:{id}"));
     let columns = CSV_COLUMNS.iter().map(|name| (*name).to_owned());
-    table.write_record(columns.chain(names)).expect("a header");
+    let temperatures = |result: &ExperimentResult| {
+        let metadata = &result.metadata;
+        [metadata.temperature, metadata.judge_temperature]
+    };
+    let sampled = (report.results.iter()).any(|result| temperatures(result) != [None, None]);
+    let sampling = ["temperature", "judgeTemperature"].map(str::to_owned);
+    let sampling = sampling.into_iter().filter(|_| sampled);
+    let header = columns.chain(names).chain(sampling);
+    table.write_record(header).expect("a header");
     for result in &report.results {
         let scores = own.iter().map(|(id, _)| decimal(own::score(result, id)));
-        let cells = row(result).into_iter().chain(scores);
+        let sampling = temperatures(result).map(decimal);
+        let sampling = sampling.into_iter().filter(|_| sampled);
+        let cells = row(result).into_iter().chain(scores).chain(sampling);
         table.write_record(cells).expect("a row");
     }
     let bytes = table.into_inner().expect("all rows");

@@ -37,7 +37,7 @@ pub use outcomes::{OutcomeCount, Outcomes};
 pub use own::OwnStatistics;
 #[cfg(feature = "report")]
 pub use page::{board_page, page};
-pub use reported_system::ReportedEncodingSystem;
+pub use reported_system::{CrossedModels, ReportedEncodingSystem};
 pub use run_report::{KIND, ReportError, RunReport};
 pub use spent::{EncodingSystemCost, RunCost};
 pub use statistics::{CaseStatistics, EncodingSystemStatistics, Pairwise, Statistics};

@@ -175,10 +175,16 @@ impl RunReport {
         Self::new(None, encodings, cases, results, created_at, seed)
     }
 
-    /// Keeps the encoding systems whose id is to be kept, with their results, and computes the rest again. The cost of a part is
+    /// Keeps the encoding systems whose id, or the id of whose rules, is to be kept, with their results, and computes the rest again. The cost of a part is
     /// that of its results; corrected means stay.
     pub fn retain_encodings(&mut self, keep: impl Fn(&str) -> bool) {
         let before = (self.encodings.len(), self.results.len());
+        let rules = self.encodings.iter().filter_map(|encoding| {
+            let crossed = encoding.crossed.as_ref()?;
+            Some((encoding.id.clone(), crossed.encoding.clone()))
+        });
+        let rules: HashMap<_, _> = rules.collect();
+        let keep = |id: &str| keep(id) || rules.get(id).is_some_and(|rules| keep(rules));
         let ids = encoding_ids(&self.encodings, &self.results);
         self.encodings_left_out += ids.into_iter().filter(|id| !keep(id)).count();
         self.encodings.retain(|encoding| keep(&encoding.id));

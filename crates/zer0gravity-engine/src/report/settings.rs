@@ -11,14 +11,20 @@ type Values = BTreeSet<String>;
 /// A function that returns a setting of a result.
 type Setting = fn(&ExperimentResult) -> String;
 
-const SETTINGS: [(&str, Setting); 11] = [
+const SETTINGS: [(&str, Setting); 13] = [
     ("metadata.models.encoder", |r| {
         r.metadata.models.encoder.clone()
     }),
     ("metadata.models.decoder", |r| {
         r.metadata.models.decoder.clone()
     }),
-    ("metadata.models.judges", |r| panel(&r.metadata)),
+    ("metadata.models.judges", |r| {
+        r.metadata.models.judges.join(" and ")
+    }),
+    ("metadata.temperature", |r| number(r.metadata.temperature)),
+    ("metadata.judgeTemperature", |r| {
+        number(r.metadata.judge_temperature)
+    }),
     ("metadata.provider", |r| r.metadata.provider.to_string()),
     ("metadata.promptProfile", |r| {
         word(&r.metadata.prompt_profile)
@@ -127,8 +133,17 @@ pub(super) fn judges(old: &[ExperimentResult], new: &[ExperimentResult]) -> Opti
     Some(shown)
 }
 
+/// The judges, with their temperature if the plan sets one: at another one they are other judges.
 fn panel(metadata: &Metadata) -> String {
-    metadata.models.judges.join(" and ")
+    let judges = metadata.models.judges.join(" and ");
+    match metadata.judge_temperature {
+        Some(temperature) => format!("{judges} at temperature {temperature}"),
+        None => judges,
+    }
+}
+
+fn number(number: Option<f64>) -> String {
+    number.map(|number| number.to_string()).unwrap_or_default()
 }
 
 fn values(results: &[ExperimentResult], setting: Setting) -> Values {

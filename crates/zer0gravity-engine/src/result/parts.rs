@@ -102,6 +102,9 @@ pub struct PreviousScores {
     pub judges: Vec<String>,
     /// The set of prompts of the judges.
     pub prompt_profile: PromptProfile,
+    /// The temperature of the judges, if one was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub judge_temperature: Option<f64>,
 }
 
 impl PreviousScores {
@@ -112,6 +115,7 @@ impl PreviousScores {
             total: result.total?,
             judges: result.metadata.models.judges.clone(),
             prompt_profile: result.metadata.prompt_profile,
+            judge_temperature: result.metadata.judge_temperature,
         })
     }
 }
@@ -247,6 +251,20 @@ pub struct Metadata {
     /// The model of each role.
     #[serde(with = "crate::text::arc")]
     pub models: Arc<Models>,
+    /// The temperature of encoder, decoder and executor; `None` if none was sent.
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        with = "crate::judge::number::plain_option"
+    )]
+    pub temperature: Option<f64>,
+    /// The temperature of the judges; `None` if none was sent.
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        with = "crate::judge::number::plain_option"
+    )]
+    pub judge_temperature: Option<f64>,
     /// The source of the token numbers; `None` if they were not counted.
     pub token_source: Option<TokenSource>,
     /// The tokenizer of this machine for the encoder's model.

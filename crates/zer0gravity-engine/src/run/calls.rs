@@ -42,28 +42,42 @@ impl Plan {
     /// Lists the calls of a run of this plan that models reply to; those that only count tokens are left out. Equal calls are
     /// made once, and judges are asked again for replies that cannot be read: the first makes it less, the second more.
     pub fn calls(&self, counter: &dyn LocalCounter) -> Vec<PlannedCall> {
-        let sizes = Sizes {
-            config: &self.config,
-            counter,
-            local: TokenCounter::of(&self.config.models.encoder),
+        let config = &self.config;
+        let sizes = |encoder| {
+            let decoders = config.pairs().filter(move |pair| pair.0 == encoder);
+            Sizes {
+                config,
+                counter,
+                local: TokenCounter::of(encoder),
+                encoder,
+                decoders: decoders.map(|(_, decoder)| decoder).collect(),
+            }
         };
+        let sizes: Vec<_> = config.encoders().into_iter().map(sizes).collect();
         let mut calls = Vec::new();
         for encoding in &self.encodings {
-            for case in &self.cases {
-                sizes.case(encoding, case, &mut calls);
+            for sizes in &sizes {
+                for case in &self.cases {
+                    sizes.case(encoding, case, &mut calls);
+                }
+                sizes.measures(encoding, &mut calls);
             }
-            sizes.measures(encoding, &mut calls);
-            sizes.rules(encoding, self.cases.len() as u64, &mut calls);
+            // Judges of the rules are asked once for all models.
+            if let Some(sizes) = sizes.first() {
+                sizes.rules(encoding, self.cases.len() as u64, &mut calls);
+            }
         }
         calls
     }
 }
 
-/// Computes the lengths of prompts.
+/// Computes the lengths of prompts, for one encoder model and its decoder models.
 struct Sizes<'a> {
     config: &'a Config,
     counter: &'a dyn LocalCounter,
     local: TokenCounter,
+    encoder: &'a str,
+    decoders: Vec<&'a str>,
 }
 
 impl Sizes<'_> {
@@ -117,50 +131,53 @@ impl Sizes<'_> {
         let models = &config.models;
         let (written, encoded, decoded) = ([longest, length], "", "");
         let input = RoleInput::Encode { rules, text };
-        call(Role::Encoder, &models.encoder, trials, input, 0, written);
-        let input = RoleInput::Decode { rules, encoded };
-        call(Role::Decoder, &models.decoder, per_text, input, 1, written);
+        call(Role::Encoder, self.encoder, trials, input, 0, written);
         let judged = [MAX_JUDGE_TOKENS.into(), JUDGE_REPLY_TOKENS];
-        for judge in &models.judges {
-            let original = text;
-            let prompt = config.judge_prompt.as_deref();
-            let input = RoleInput::Semantic {
-                original,
-                decoded,
-                prompt,
-            };
-            let times = per_text * samples;
-            call(Role::SemanticJudge, judge, times, input, 1, judged);
-        }
-        for ([system, user], holds) in &own {
-            let input = RoleInput::Own(OwnPrompt {
-                system,
-                user,
-                texts: &[],
-                max_points: 0,
-            });
-            for model in &models.judges {
-                call(
-                    Role::OwnJudge,
-                    model,
-                    per_text * samples,
-                    input,
-                    *holds,
-                    judged,
-                );
+        for decoder in &self.decoders {
+            let input = RoleInput::Decode { rules, encoded };
+            call(Role::Decoder, decoder, per_text, input, 1, written);
+            for judge in &models.judges {
+                let original = text;
+                let prompt = config.judge_prompt.as_deref();
+                let input = RoleInput::Semantic {
+                    original,
+                    decoded,
+                    prompt,
+                };
+                let times = per_text * samples;
+                call(Role::SemanticJudge, judge, times, input, 1, judged);
             }
-        }
-        if config.execute && planned.case.expected_output.is_some() {
-            let carried = [MAX_EXECUTOR_TOKENS.into(), JUDGE_REPLY_TOKENS];
-            let input = RoleInput::Execute { decoded };
-            call(Role::Executor, &models.decoder, per_text, input, 1, carried);
+            for ([system, user], holds) in &own {
+                let input = RoleInput::Own(OwnPrompt {
+                    system,
+                    user,
+                    texts: &[],
+                    max_points: 0,
+                });
+                for model in &models.judges {
+                    call(
+                        Role::OwnJudge,
+                        model,
+                        per_text * samples,
+                        input,
+                        *holds,
+                        judged,
+                    );
+                }
+            }
+            if config.execute && planned.case.expected_output.is_some() {
+                let carried = [MAX_EXECUTOR_TOKENS.into(), JUDGE_REPLY_TOKENS];
+                let input = RoleInput::Execute { decoded };
+                call(Role::Executor, decoder, per_text, input, 1, carried);
+            }
         }
     }
 
     /// Adds the two calls that measure the prompts of one set of rules, where the provider may not count tokens.
     fn measures(&self, encoding: &EncodingSystem, calls: &mut Vec<PlannedCall>) {
         let config = self.config;
-        if config.label.provider == COUNTS || config.no_measure_tokens {
+        let is_crossed = config.pairs().any(|(encoder, decoder)| encoder != decoder);
+        if config.label.provider == COUNTS || config.no_measure_tokens || is_crossed {
             return;
         }
         let (rules, text, encoded) = (encoding.rules.as_str(), "a", "a");
@@ -175,7 +192,7 @@ impl Sizes<'_> {
             };
             PlannedCall {
                 role,
-                model: config.models.encoder.clone(),
+                model: self.encoder.to_owned(),
                 times: 1,
                 at_most: tokens,
                 expected: tokens,

@@ -213,19 +213,23 @@ impl RunDirectory {
         self.write_record()
     }
 
-    /// Refuses a server or an encoder other than those that the run was begun with.
+    /// Refuses a server other than that of the run, and a model that is none of its models.
     ///
     /// # Errors
     /// [`DirectoryError::AnotherPlan`], which names what differs.
-    pub fn check_models(&self, label: &ModelLabel, encoder: &str) -> Result<(), DirectoryError> {
+    pub fn check_models(&self, label: &ModelLabel, model: &str) -> Result<(), DirectoryError> {
         let planned = &self.plan().config;
+        let models = &planned.models;
+        // A run is continued by the name of any of its models.
+        let is_planned = (planned.pairs()).any(|pair| model == pair.0 || model == pair.1)
+            || models.judges.iter().any(|judge| judge == model);
         let differences: Vec<_> = [
             (
                 "config.port.provider",
                 label.provider != planned.label.provider,
             ),
             ("config.port.host", label.host != planned.label.host),
-            ("config.models.encoder", encoder != planned.models.encoder),
+            ("config.models.encoder", !is_planned),
         ]
         .into_iter()
         .filter(|(_, differs)| *differs)

@@ -95,11 +95,13 @@ impl Estimate {
 impl CallCounts {
     fn of(plan: &Plan, calls: &[PlannedCall]) -> Self {
         let config = &plan.config;
-        let encodings = plan.encodings.len() as u64;
+        // Each encoder model counts its own tokens.
+        let encoders = config.encoders().len() as u64;
+        let encodings = plan.encodings.len() as u64 * encoders;
         let texts: HashSet<_> = plan.cases.iter().map(|one| &one.case.text).collect();
         let encoded = encodings * plan.cases.len() as u64 * u64::from(config.trials);
         let mut counts = Self {
-            count: texts.len() as u64 + encoded + u64::from(config.measure_overhead),
+            count: (texts.len() as u64 + u64::from(config.measure_overhead)) * encoders + encoded,
             ..Self::default()
         };
         if config.cost == Costs::Counted {

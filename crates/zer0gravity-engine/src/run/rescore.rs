@@ -24,6 +24,8 @@ pub struct RescoreOptions {
     pub judge_prompt: Option<String>,
     /// The user's scorers; `None` for those of the run.
     pub rubric: Option<Rubric>,
+    /// The temperature of the judges; `None` for that of the run.
+    pub judge_temperature: Option<f64>,
     /// Asks only the judges that gave no score, once more; all scores stay.
     pub only_failed: bool,
     /// Continues an interrupted rescore, with its judges; the other fields are not read.
@@ -36,6 +38,7 @@ impl RescoreOptions {
         judge_profile: Option<PromptProfile>,
         judge_prompt: Option<String>,
         rubric: Option<Rubric>,
+        judge_temperature: Option<f64>,
         only_failed: bool,
         resume: bool,
     }
@@ -154,6 +157,10 @@ impl RunDirectory {
         if options.judge_prompt.is_some() || options.judge_profile.is_some() {
             config.judge_prompt.clone_from(&options.judge_prompt);
         }
+        // Other judges have the temperature that is named with them, or none.
+        if !options.judges.is_empty() || options.judge_temperature.is_some() {
+            config.judge_temperature = options.judge_temperature;
+        }
         if options.rubric.is_some() {
             config.rubric.clone_from(&options.rubric);
         }
@@ -221,6 +228,7 @@ fn earlier(old: &ExperimentResult, new: &ExperimentResult) -> Option<PreviousSco
     let judged = |result: &ExperimentResult| {
         (
             result.metadata.models.judges.clone(),
+            result.metadata.judge_temperature,
             result.metadata.prompt_sha256.clone(),
         )
     };

@@ -12,13 +12,15 @@ use crate::dataset::RoundTripSample;
 use crate::judge::score::{MAX_LEARNABILITY, round_half_up};
 use crate::model::CallTally;
 use crate::model::client::now;
-use crate::plan::{Config, EncodingSystem, Item, Plan, PlannedCase};
-use crate::report::{ReportedEncodingSystem, RunCost, RunReport};
+use crate::plan::{Config, EncodingSystem, Item, ModelPair, Plan, PlannedCase};
+use crate::report::{CrossedModels, ReportedEncodingSystem, RunCost, RunReport};
 use crate::result::shared::SharedParts;
 use crate::result::timestamp;
 use crate::rules::lint::lint;
-use crate::store::{CallStore, MemoryStore, SharedStore, StoreError, StoredModel, TornLine};
-use crate::{Context, ExperimentResult, TokenCounter, TokenSource};
+use crate::store::{
+    CallStore, MemoryStore, SampledModel, SharedStore, StoreError, StoredModel, TornLine,
+};
+use crate::{Context, ExperimentResult, StageStatus, TokenCounter, TokenSource};
 
 /// An event of a run.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -122,15 +124,20 @@ impl<'a> Runner<'a> {
         let created_at = timestamp(now(self.context.clock));
         let (results, pricing, totals) = self.planned(plan, on_event).await?;
         let counter = self.context.counter;
-        let encodings = plan.encodings.iter().map(|encoding| {
-            let counted = pricing.rules_tokens(&encoding.sha256);
+        let several = !plan.config.model_pairs.is_empty();
+        let encodings = plan.systems().map(|(encoding, encoder, decoder)| {
+            let counted = pricing.rules_tokens(&encoding.sha256, encoder);
             let (tokens, source) = counted.unwrap_or_else(|| {
-                let local = TokenCounter::of(&plan.config.models.encoder);
+                let local = TokenCounter::of(encoder);
                 let tokens = local.message_tokens(&encoding.rules, counter);
                 (tokens, TokenSource::Local)
             });
             ReportedEncodingSystem {
-                id: encoding.id.clone(),
+                id: plan.config.system_id(encoding, (encoder, decoder)),
+                crossed: several.then(|| CrossedModels {
+                    encoding: encoding.id.clone(),
+                    models: ModelPair::new(encoder, decoder),
+                }),
                 path: encoding.path.clone(),
                 sha256: encoding.sha256.clone(),
                 rules_tokens: Some(tokens),
@@ -202,6 +209,8 @@ impl<'a> Runner<'a> {
             .map(|((sample, case), place)| Item {
                 config,
                 encoding: &encodings[place],
+                encoder: &config.models.encoder,
+                decoder: &config.models.decoder,
                 case,
                 trial: 1,
                 decode: 1,
@@ -250,28 +259,60 @@ impl<'a> Runner<'a> {
             ..asking
         };
         let (asking, total) = (&asking, items.len());
-        // At most as many experiments as calls: more experiments would only wait.
-        let mut running = stream::iter(items.iter().enumerate())
-            .map(|(index, item)| async move { (index, run_experiment(asking, item).await) })
-            .buffer_unordered(concurrency);
         let mut ended = Vec::with_capacity(total);
         let mut parts = SharedParts::default();
-        while let Some((index, mut result)) = running.next().await {
-            parts.share(&mut result);
-            let done = ended.len() + 1;
-            on_event(RunEvent::Ended {
-                done,
-                total,
-                result: &result,
-            });
-            ended.push((index, result));
+        {
+            let mut end = |index: usize, mut result: ExperimentResult| {
+                parts.share(&mut result);
+                let done = ended.len() + 1;
+                on_event(RunEvent::Ended {
+                    done,
+                    total,
+                    result: &result,
+                });
+                ended.push((index, result));
+            };
+            let mut waiting: Vec<_> = items.iter().enumerate().collect();
+            // A provider that refuses a temperature ends the run, so until every model has answered to its own, one experiment at a time
+            // spends; at most as many as would run at once.
+            for _ in 0..concurrency {
+                let is_new = |item: &Item<'_>| sampled(item).any(|one| !model.has_answered(&one));
+                let Some(place) = waiting.iter().position(|(_, item)| is_new(item)) else {
+                    break;
+                };
+                let (index, item) = waiting.remove(place);
+                let result = run_experiment(asking, item).await;
+                let is_failing = result.outcome.status == StageStatus::ApiError;
+                end(index, result);
+                if is_failing {
+                    break;
+                }
+            }
+            let run = |(index, item)| async move { (index, run_experiment(asking, item).await) };
+            // At most as many experiments as calls: more experiments would only wait.
+            let mut running = stream::iter(waiting).map(run).buffer_unordered(concurrency);
+            while let Some((index, result)) = running.next().await {
+                end(index, result);
+            }
         }
-        drop(running);
         let totals = model.end()?;
         ended.sort_by_key(|(index, _)| *index);
         let results = ended.into_iter().map(|(_, result)| result).collect();
         Ok((results, pricing, totals))
     }
+}
+
+/// The models that an experiment asks with a temperature, each with it.
+fn sampled<'a>(item: &'a Item<'_>) -> impl Iterator<Item = SampledModel> + 'a {
+    let config = item.config;
+    let of = |models: Vec<&str>, temperature: Option<f64>| {
+        let models: Vec<String> = models.into_iter().map(str::to_owned).collect();
+        let sampled = move |model: String| Some((model, temperature?.to_bits()));
+        models.into_iter().filter_map(sampled)
+    };
+    let judges = config.models.judges.iter().map(String::as_str).collect();
+    of(vec![item.encoder, item.decoder], config.temperature)
+        .chain(of(judges, config.judge_temperature))
 }
 
 /// Sets [`crate::result::Details::learnability_measured`] from the share of an encoding's decodings that are within 2 points of the

@@ -31,6 +31,10 @@ impl CallKey {
             "json_schema": prompt.json_schema,
             "repeat": request.repeat,
         });
+        if let Some(temperature) = request.temperature {
+            // Minus zero is zero, as in a plan.
+            identity["temperature"] = (temperature + 0.0).into();
+        }
         // The program that judges offline is a part of what is asked, as a model is.
         if label.offline && request.role == Role::SemanticJudge {
             identity["lexical_judge"] = LEXICAL_JUDGE_VERSION.into();

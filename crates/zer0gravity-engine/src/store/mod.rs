@@ -21,4 +21,4 @@ pub use key::CallKey;
 pub use memory::MemoryStore;
 pub use record::{CallRecord, StoredAnswer};
 pub(crate) use shared::SharedStore;
-pub(crate) use stored_model::StoredModel;
+pub(crate) use stored_model::{SampledModel, StoredModel};

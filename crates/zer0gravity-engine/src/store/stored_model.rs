@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
-use llm_types::Clock;
+use llm_types::{Clock, ErrorClass};
 use tokio_util::sync::CancellationToken;
 
 use super::call_store::lock;
@@ -23,6 +23,9 @@ use crate::model::{
 use crate::prompts::Role;
 use crate::{FailureKind, ModelClient};
 
+/// A model with the bits of a temperature that it is asked with.
+pub(crate) type SampledModel = (String, u64);
+
 /// See the module.
 pub(crate) struct StoredModel<'a> {
     model: &'a dyn ModelClient,
@@ -35,6 +38,10 @@ pub(crate) struct StoredModel<'a> {
     totals: Mutex<CallTally>,
     /// The errors of models whose provider does not count: asked once.
     uncounted: Mutex<HashMap<String, ModelError>>,
+    /// The models with the temperatures that they have answered to, and whether one answer was a reply.
+    temperatures: Mutex<HashMap<SampledModel, bool>>,
+    /// Held by the one call whose model has not answered to its temperature yet.
+    first_of_temperature: tokio::sync::Mutex<()>,
 }
 
 /// A call before it has an answer.
@@ -43,6 +50,7 @@ struct CallQuery {
     endpoint: Endpoint,
     role: Option<Role>,
     model: String,
+    temperature: Option<f64>,
     repeat: Repeat,
 }
 
@@ -63,6 +71,8 @@ impl<'a> StoredModel<'a> {
             stop: StopSwitch::new(cancel, store),
             totals: Mutex::default(),
             uncounted: Mutex::default(),
+            temperatures: Mutex::default(),
+            first_of_temperature: tokio::sync::Mutex::default(),
         }
     }
 
@@ -84,6 +94,7 @@ impl<'a> StoredModel<'a> {
             let record = match kept {
                 Some(kept) => {
                     self.note_uncounted(&kept);
+                    self.note_temperature(&query, &kept.answer);
                     kept
                 }
                 None => self.make(&query, ask).await?,
@@ -103,6 +114,8 @@ impl<'a> StoredModel<'a> {
         query: &CallQuery,
         ask: impl Fn() -> F,
     ) -> Result<Arc<CallRecord>, ModelError> {
+        // Waits before it has its turn, so that calls that may be made are not held up.
+        let _first = self.first_of_temperature(query).await;
         let _permit = tokio::select! {
             biased;
             () = self.stop.cancelled() => None,
@@ -126,7 +139,12 @@ impl<'a> StoredModel<'a> {
             answer.as_ref().is_ok_and(StoredAnswer::is_beyond_the_cap)
         };
         let mut answer = self.limiter.attempt(attempt, is_refused).await?;
+        self.note_temperature(query, &answer);
         if let StoredAnswer::Error(error) = &mut answer {
+            if error.kind == FailureKind::TemperatureRefused && self.has_replied(query) {
+                // The model takes the temperature, so this failure is about one text.
+                error.kind = ErrorClass::BadRequest.into();
+            }
             self.stop.note(error, query.endpoint);
         }
         let record = query.answered(answer);
@@ -136,6 +154,52 @@ impl<'a> StoredModel<'a> {
             StoredAnswer::Error(error) if error.stopped => Err(error.clone()),
             _ => Ok(record),
         }
+    }
+
+    /// Waits until no other call tries the temperature of a model for the first time, unless that of `query` is known. A provider that
+    /// refuses a temperature ends the run, so of these calls one at a time is made.
+    async fn first_of_temperature(
+        &self,
+        query: &CallQuery,
+    ) -> Option<tokio::sync::MutexGuard<'_, ()>> {
+        let sampled = query.sampled()?;
+        let is_known = || self.has_answered(&sampled);
+        if is_known() {
+            return None;
+        }
+        let turn = self.first_of_temperature.lock().await;
+        (!is_known()).then_some(turn)
+    }
+
+    /// Whether a model has answered to a call with this temperature.
+    pub(crate) fn has_answered(&self, sampled: &SampledModel) -> bool {
+        lock(&self.temperatures).contains_key(sampled)
+    }
+
+    /// Remembers that a model has answered to a temperature: with a reply, or with a failure that is not about it.
+    fn note_temperature(&self, query: &CallQuery, answer: &StoredAnswer) {
+        let replied = match answer {
+            StoredAnswer::Reply(_) => true,
+            // An error that was not sent says nothing about the model.
+            StoredAnswer::Error(error)
+                if error.kind == FailureKind::TemperatureRefused || error.call.attempts == 0 =>
+            {
+                return;
+            }
+            StoredAnswer::Error(_) => false,
+            StoredAnswer::Count(_) => return,
+        };
+        if let Some(sampled) = query.sampled() {
+            *lock(&self.temperatures).entry(sampled).or_default() |= replied;
+        }
+    }
+
+    fn has_replied(&self, query: &CallQuery) -> bool {
+        let temperatures = lock(&self.temperatures);
+        let replied = query
+            .sampled()
+            .and_then(|one| temperatures.get(&one).copied());
+        replied.unwrap_or(false)
     }
 
     /// Remembers a model whose provider does not count.
@@ -167,6 +231,12 @@ impl<'a> StoredModel<'a> {
 }
 
 impl CallQuery {
+    /// The model with its temperature, if it has one.
+    fn sampled(&self) -> Option<SampledModel> {
+        let temperature = self.temperature?.to_bits();
+        Some((self.model.clone(), temperature))
+    }
+
     fn answered(&self, answer: StoredAnswer) -> Arc<CallRecord> {
         Arc::new(CallRecord {
             schema_version: SCHEMA_VERSION,
@@ -187,6 +257,7 @@ impl ModelClient for StoredModel<'_> {
             endpoint: Endpoint::Messages,
             role: Some(request.role),
             model: request.model.clone(),
+            temperature: request.temperature,
             repeat: request.repeat.clone(),
         };
         let ask = move || {
@@ -216,6 +287,7 @@ impl ModelClient for StoredModel<'_> {
             endpoint: Endpoint::CountTokens,
             role: None,
             model: request.model.clone(),
+            temperature: None,
             repeat: Repeat::default(),
         };
         let ask = move || {

@@ -4,6 +4,7 @@
     reason = "a test stops at the first surprise, and the line says which"
 )]
 
+mod axes;
 mod calibrate;
 mod cost;
 mod dataset;
@@ -26,6 +27,7 @@ mod run_directory;
 mod samples;
 mod stats;
 mod store;
+mod temperature;
 mod tokens;
 mod vectors;
 mod wire;

@@ -135,6 +135,7 @@ fn z20_every_kind_of_failure_has_one_word_and_an_unknown_word_is_named() {
         "unsupported_offline",
         "estimate",
         "rescore",
+        "temperature_refused",
     ];
     let classes = ErrorClass::ALL.iter().map(|class| class.as_str());
     for word in own.into_iter().chain(classes) {

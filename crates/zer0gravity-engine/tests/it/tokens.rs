@@ -4,7 +4,7 @@ use serde_json::json;
 use test_support::CannedReply;
 use tokio_util::sync::CancellationToken;
 use zer0gravity_engine::model::ModelError;
-use zer0gravity_engine::plan::{Config, EncodingSystem, Plan};
+use zer0gravity_engine::plan::{Config, EncodingSystem, ModelPair, Plan};
 use zer0gravity_engine::prompts::{Nonce, PromptProfile, Role, RoleInput, render};
 use zer0gravity_engine::{
     ExperimentResult, FailureKind, StageName, StageStatus, TokenSource, TokenUse,
@@ -342,6 +342,23 @@ fn a_key_or_an_account_or_a_cap_at_its_end_ends_the_item() {
             assert!(player.to(Role::Decoder).is_empty());
         }
     }
+}
+
+#[test]
+fn the_tokens_of_one_encoder_are_of_one_source_for_all_decoders() {
+    let sources = |models: [[&str; 2]; 2]| {
+        let mut plan = plan(&[TEXT]);
+        let pairs = models.map(|[encoder, decoder]| ModelPair::new(encoder, decoder));
+        plan.config = plan.config.with_pairs(pairs);
+        let player = reporting(&[]).counts(|_| Err(fails("bad_request", 404)));
+        let results = Desk::one_by_one().run(&player, &plan).into_iter();
+        let sources = results.map(|result| result.metadata.token_source);
+        sources.collect::<Vec<_>>()
+    };
+    let crossed = sources([["a", "a"], ["a", "b"]]);
+    assert_eq!(crossed, [Some(TokenSource::Local); 2]);
+    let paired = sources([["a", "a"], ["b", "b"]]);
+    assert_eq!(paired, [Some(TokenSource::Usage); 2]);
 }
 
 #[test]

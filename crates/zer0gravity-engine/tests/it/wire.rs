@@ -4,12 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use llm_client::provider::HttpRequest;
-use llm_client::{Anthropic, Auth, Client, CountPolicy, Endpoint};
+use llm_client::{Anthropic, AnthropicVersion, Auth, Client, CountPolicy, Endpoint};
 use serde_json::{Value, json};
 use test_support::{CannedReply, FakeClock, MemoryTransport, response};
 use zer0gravity_engine::LlmModelClient;
 
-use crate::player::{RULES, SEMANTIC, label};
+use crate::player::{MODEL, RULES, SEMANTIC, label};
 
 /// A client with a server in memory, and the requests to it.
 pub struct Wire {
@@ -22,7 +22,15 @@ pub type Answer = (u16, String);
 
 impl Wire {
     /// Answers with a function of the path after the base URL and of the body.
-    pub fn new(mut answer: impl FnMut(&str, &Value) -> Answer + Send + 'static) -> Self {
+    pub fn new(answer: impl FnMut(&str, &Value) -> Answer + Send + 'static) -> Self {
+        Self::speaking(AnthropicVersion::default(), answer)
+    }
+
+    /// The same in another version of the protocol.
+    pub fn speaking(
+        version: AnthropicVersion,
+        mut answer: impl FnMut(&str, &Value) -> Answer + Send + 'static,
+    ) -> Self {
         let transport = Arc::new(MemoryTransport::new(move |request| {
             let (status, body) = answer(&request.path, &body(request));
             let headers = [("content-type", "application/json")];
@@ -31,7 +39,8 @@ impl Wire {
         let endpoint = Endpoint::new("http://127.0.0.1:1", Auth::None).unwrap();
         // Waits between attempts take no time, timeouts never come.
         let clock = FakeClock::skip_up_to(Duration::from_secs(30));
-        let client = Client::builder(Arc::new(Anthropic::new(endpoint)), Arc::new(clock))
+        let provider = Anthropic::new(endpoint).with_version_for(MODEL, version);
+        let client = Client::builder(Arc::new(provider), Arc::new(clock))
             .transport(transport.clone())
             .counts(CountPolicy::ExactOnly)
             .build()

@@ -96,29 +96,38 @@ fn log(report: &RunReport) -> Log {
     let has_levels = report.cases.iter().all(|case| case.level.is_some());
     let model = results.first().map_or_else(
         || "none/none".to_owned(),
-        |one| format!("{}/{}", one.metadata.provider, one.metadata.models.encoder),
+        |one| {
+            let encoders = results.iter().map(|one| &*one.metadata.models.encoder);
+            let encoders: BTreeSet<_> = encoders.collect();
+            let encoders = encoders.into_iter().collect::<Vec<_>>().join("+");
+            format!("{}/{encoders}", one.metadata.provider)
+        },
     );
+    let mut eval = json!({
+        "created": begun,
+        "eval_id": id(report),
+        "run_id": id(&(&report.created_at, &report.config)),
+        "task": TASK,
+        "task_id": task_id(report),
+        "dataset": {"name": if has_levels { "levels" } else { "texts" }, "samples": texts.len()},
+        "model": model,
+        "config": {"epochs": epochs.max().unwrap_or(1)},
+        "packages": {TASK: report.engine_version},
+        // Inspect takes the order of the scores from here, because names in an object have none.
+        "scorers": scorers.collect::<Vec<_>>(),
+        "metadata": {
+            "planSha256": plan(report).map(|plan| plan.sha256()),
+            "offline": report.offline,
+            "encodings": encodings.collect::<Vec<_>>(),
+        },
+    });
+    if let Some(temperature) = results.iter().find_map(|one| one.metadata.temperature) {
+        eval["model_generate_config"] = json!({"temperature": temperature});
+    }
     Log {
         version: LOG_VERSION,
         status,
-        eval: json!({
-            "created": begun,
-            "eval_id": id(report),
-            "run_id": id(&(&report.created_at, &report.config)),
-            "task": TASK,
-            "task_id": task_id(report),
-            "dataset": {"name": if has_levels { "levels" } else { "texts" }, "samples": texts.len()},
-            "model": model,
-            "config": {"epochs": epochs.max().unwrap_or(1)},
-            "packages": {TASK: report.engine_version},
-            // Inspect takes the order of the scores from here, because names in an object have none.
-            "scorers": scorers.collect::<Vec<_>>(),
-            "metadata": {
-                "planSha256": plan(report).map(|plan| plan.sha256()),
-                "offline": report.offline,
-                "encodings": encodings.collect::<Vec<_>>(),
-            },
-        }),
+        eval,
         plan: json!({"name": "plan", "steps": []}),
         results: json!({
             "total_samples": results.len(),
@@ -182,10 +191,14 @@ fn plan(report: &RunReport) -> Option<Plan> {
         .collect();
     let encodings = report.encodings.iter().map(|encoding| {
         let rules = *rules.get(encoding.id.as_str())?;
-        let system = EncodingSystem::new(&encoding.id, encoding.path.clone(), rules);
+        let crossed = encoding.crossed.as_ref();
+        let id = crossed.map_or(&encoding.id, |crossed| &crossed.encoding);
+        let system = EncodingSystem::new(id, encoding.path.clone(), rules);
         (system.sha256 == encoding.sha256).then_some(system)
     });
-    let encodings = encodings.collect::<Option<Vec<_>>>()?;
+    let mut encodings = encodings.collect::<Option<Vec<_>>>()?;
+    // The systems of one set of rules follow each other.
+    encodings.dedup_by(|one, other| one.id == other.id);
     (report.encodings_left_out == 0).then(|| Plan::new(encodings, report.cases.clone(), config))
 }
 

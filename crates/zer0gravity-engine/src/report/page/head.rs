@@ -362,6 +362,17 @@ pub(super) fn provenance(report: &RunReport) -> Section {
         ),
         ("Retries", report.cost.retries.into()),
     ];
+    let temperatures = metadata().filter_map(|m| m.temperature);
+    let of_judges = metadata().filter_map(|m| m.judge_temperature);
+    let sampled = [
+        ("Temperature", temperatures.collect::<Vec<_>>()),
+        ("Judges' temperature", of_judges.collect()),
+    ];
+    for (name, values) in sampled {
+        if !values.is_empty() {
+            facts.push((name, several(values.iter().map(f64::to_string))));
+        }
+    }
     if let Some(config) = config {
         facts.extend([
             ("Encodings per text", config.trials.into()),

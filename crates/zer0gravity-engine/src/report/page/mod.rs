@@ -4,6 +4,7 @@ mod board;
 mod commitments;
 mod cost;
 mod experiments;
+mod grid;
 mod head;
 mod limits;
 mod own;
@@ -55,6 +56,7 @@ pub fn page(report: &RunReport) -> Page {
     }
     let sections = [
         results::score(report),
+        grid::section(report),
         results::fidelity(report),
         results::by_length(report),
         limits::section(report, notices),

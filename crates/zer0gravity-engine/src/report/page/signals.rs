@@ -1,6 +1,6 @@
 //! Findings to look at before a number is trusted: flags, failures, judges, rules.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use report_kit::{Cell, Section, Status, Table};
 
@@ -217,17 +217,20 @@ fn spread(judges: &[JudgeStatistics]) -> Table {
 
 fn lint(report: &RunReport) -> Option<Section> {
     let findings = || {
-        let encodings = report.encodings.iter();
-        encodings.flat_map(|encoding| {
-            let findings = encoding.lint.findings.iter();
-            findings.map(move |finding| (encoding, finding))
-        })
+        let mut seen = BTreeSet::new();
+        let encodings = report.encodings.iter().map(|encoding| {
+            let crossed = encoding.crossed.as_ref();
+            let id = crossed.map_or(&encoding.id, |crossed| &crossed.encoding);
+            (id, &encoding.lint)
+        });
+        let encodings = encodings.filter(move |(id, _)| seen.insert(*id));
+        encodings.flat_map(|(id, lint)| lint.findings.iter().map(move |finding| (id, finding)))
     };
     findings().next()?;
     let columns = ["Encoding system", "Line", "Code", "Finding", "Evidence"];
-    let rows = findings().map(|(encoding, finding)| {
+    let rows = findings().map(|(id, finding)| {
         [
-            Cell::text(&encoding.id),
+            Cell::text(id),
             finding.line.into(),
             Cell::code(&finding.code),
             Cell::text(&finding.message),

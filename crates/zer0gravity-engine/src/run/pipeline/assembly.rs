@@ -11,8 +11,8 @@ use crate::plan::rubric::Rubric;
 use crate::plan::{Config, Costs};
 use crate::prompts::{Nonce, PromptProfile, RoleInput, render};
 use crate::result::{
-    Details, Metadata, Metrics, OwnScore, PartialTotal, PromptHashes, Randomness, ResultScores,
-    SCHEMA_VERSION, timestamp,
+    Details, Metadata, Metrics, Models, OwnScore, PartialTotal, PromptHashes, Randomness,
+    ResultScores, SCHEMA_VERSION, timestamp,
 };
 use crate::rules::codec::LEXICAL_JUDGE_VERSION;
 use crate::store::off_thread::off_thread;
@@ -72,7 +72,7 @@ impl ExperimentRun<'_> {
             level: item.case.level,
             trial: item.trial,
             decode: item.decode,
-            encoding_id: item.encoding.id.clone(),
+            encoding_id: item.encoding_id(),
             previous_scores: None,
             schema_version: SCHEMA_VERSION,
             encoded_text: self.encoded,
@@ -104,7 +104,8 @@ impl ExperimentRun<'_> {
             .ctx
             .pricing
             .filter(|_| self.item.config.cost != Costs::None)?;
-        pricing.cost(&self.item.encoding.sha256, pair?, &self.total)
+        let item = self.item;
+        pricing.cost(&item.encoding.sha256, item.encoder, pair?, &self.total)
     }
 
     /// Measures the texts and looks for flags, off the thread of the calls: that takes seconds for texts of some MiB.
@@ -174,7 +175,7 @@ impl ExperimentRun<'_> {
         let counted = self.counts.iter().any(Option::is_some);
         let counted = counted.then_some(TokenSource::Api);
         Metadata {
-            model: config.models.encoder.as_str().into(),
+            model: self.item.encoder.into(),
             timestamp: timestamp(self.total.started_at.unwrap_or(self.begun)),
             duration_ms: self.waited_ms,
             total_api_calls: if offline { 0 } else { self.total.calls },
@@ -185,9 +186,16 @@ impl ExperimentRun<'_> {
             } else {
                 config.label.provider.as_str().into()
             },
-            models: config.models.clone().into(),
+            models: Models {
+                encoder: self.item.encoder.to_owned(),
+                decoder: self.item.decoder.to_owned(),
+                judges: config.models.judges.clone(),
+            }
+            .into(),
+            temperature: config.temperature.filter(|_| self.item.given.is_none()),
+            judge_temperature: config.judge_temperature.filter(|_| self.item.asks_judges()),
             token_source: self.tokens.map(|(_, source)| source).or(counted),
-            token_counter: Some(TokenCounter::of(&config.models.encoder)),
+            token_counter: Some(TokenCounter::of(self.item.encoder)),
             prompt_profile: match config.judge_prompt {
                 Some(_) if !given => PromptProfile::Own,
                 _ => config.prompt_profile,

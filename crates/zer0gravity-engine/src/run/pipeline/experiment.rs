@@ -144,10 +144,10 @@ impl<'a> ExperimentRun<'a> {
     async fn round_trip(&mut self) -> Result<String, Ended> {
         let (client, item) = (self.ctx.client, self.item);
         let (config, text, rules) = (item.config, &*item.case.case.text, &item.encoding.rules);
-        let counted = tokens::count(client, config, text).await;
+        let counted = tokens::count(client, config, item.encoder, text).await;
         self.counts[0] = self.take_count(StageName::CountOriginal, counted)?;
 
-        let mut encoder = item.role_config(&config.models.encoder);
+        let mut encoder = item.role_config(item.encoder);
         encoder.repeat = Repeat {
             trial: Some(item.trial),
             ..Repeat::default()
@@ -172,7 +172,7 @@ impl<'a> ExperimentRun<'a> {
         };
         self.tokens = Some(tokens::choose_token_numbers(
             &evidence,
-            config,
+            self.item.encoder,
             self.ctx.counter,
         ));
         Ok(decoded.text)
@@ -198,7 +198,7 @@ impl<'a> ExperimentRun<'a> {
             }
             return Ok(sample.decoded_text.clone());
         }
-        let counted = tokens::count(client, config, &sample.case.text).await;
+        let counted = tokens::count(client, config, self.item.encoder, &sample.case.text).await;
         self.counts[0] = self.take_count(StageName::CountOriginal, counted)?;
         self.skip(StageName::Encode);
         self.count_encoded(&sample.encoded_text).await?;
@@ -211,7 +211,7 @@ impl<'a> ExperimentRun<'a> {
         };
         self.tokens = Some(tokens::choose_token_numbers(
             &evidence,
-            config,
+            self.item.encoder,
             self.ctx.counter,
         ));
         Ok(sample.decoded_text.clone())
@@ -235,9 +235,9 @@ impl<'a> ExperimentRun<'a> {
 
     /// One source for both numbers: without the first, the second is of no use.
     async fn count_encoded(&mut self, encoded: &str) -> Result<(), Ended> {
-        let config = self.item.config;
+        let (config, encoder) = (self.item.config, self.item.encoder);
         if self.counts[0].is_some() || config.label.offline {
-            let counted = tokens::count(self.ctx.client, config, encoded).await;
+            let counted = tokens::count(self.ctx.client, config, encoder, encoded).await;
             self.counts[1] = self.take_count(StageName::CountEncoded, counted)?;
         } else {
             self.skip(StageName::CountEncoded);
@@ -249,12 +249,12 @@ impl<'a> ExperimentRun<'a> {
     /// prompts share the two calls.
     async fn measured(&mut self, usage: [Option<TokenUse>; 2]) -> [Option<u64>; 2] {
         const TOKEN: &str = "a";
-        let (item, config) = (self.item, self.item.config);
-        if !tokens::need_measuring(self.counts, usage, config) {
+        let item = self.item;
+        if !tokens::need_measuring(self.counts, usage, item) {
             return [None, None];
         }
         let rules = &item.encoding.rules;
-        let cfg = item.role_config(&config.models.encoder);
+        let cfg = item.role_config(item.encoder);
         let encoder = RoleInput::Encode { rules, text: TOKEN };
         let decoder = RoleInput::Decode {
             rules,
@@ -281,7 +281,7 @@ impl<'a> ExperimentRun<'a> {
                 decode: Some(item.decode),
                 ..Repeat::default()
             },
-            ..item.role_config(&item.config.models.decoder)
+            ..item.role_config(item.decoder)
         }
     }
 

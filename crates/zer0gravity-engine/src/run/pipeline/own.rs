@@ -36,7 +36,7 @@ struct Printed {
 struct OwnAnswer {
     score: OwnScore,
     tally: CallTally,
-    /// The failure of a run that stopped before the call was made.
+    /// The failure of a run that stopped before the call was made, or because of it.
     stopped: Option<StageFailure>,
 }
 
@@ -107,7 +107,7 @@ impl OwnTexts<'_> {
         let user = json!({
             "schema_version": 1,
             "testCaseId": case.id,
-            "encodingId": item.encoding.id,
+            "encodingId": item.encoding_id(),
             "trial": item.trial,
             "decode": item.decode,
             "original": &*case.text,
@@ -216,7 +216,10 @@ impl OwnAnswer {
                 ..own(scorer, TextScore::NotApplicable)
             },
             tally,
-            stopped: Some(failure).filter(|failure| failure.status == StageStatus::NotRun),
+            stopped: Some(failure).filter(|failure| {
+                failure.status == StageStatus::NotRun
+                    || failure.kind == Some(FailureKind::TemperatureRefused)
+            }),
         }
     }
 }

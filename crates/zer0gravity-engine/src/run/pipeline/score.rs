@@ -4,6 +4,7 @@ use futures_util::future::join_all;
 
 use super::roles::{JudgeCall, JudgeScore, judge, max_points};
 use super::stage::{Stage, StageFailure};
+use crate::FailureKind;
 use crate::judge::JudgeStatus;
 use crate::metrics::stats::panel_score;
 use crate::model::CallTally;
@@ -70,6 +71,7 @@ pub(crate) async fn panel(
         let cfg = RoleConfig {
             model: model.clone(),
             profile: config.judge_profile(),
+            temperature: config.judge_temperature,
             repeat: repeat(item, input.role(), sample),
             ..item.role_config(model)
         };
@@ -158,7 +160,11 @@ fn failure(
         .iter()
         .map(|(model, sample, _)| name(model, *sample))
         .collect();
-    let (_, _, mut first) = failed.into_iter().next()?;
+    // One that ends the run is not to be hidden by another.
+    let refused =
+        |(_, _, one): &(&str, u32, StageFailure)| one.kind == Some(FailureKind::TemperatureRefused);
+    let place = failed.iter().position(refused).unwrap_or(0);
+    let (_, _, mut first) = failed.into_iter().nth(place)?;
     if !alone {
         first.detail = format!("{}{others}: {}", silent.join(", "), first.detail);
     }

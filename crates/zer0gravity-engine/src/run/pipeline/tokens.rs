@@ -5,7 +5,7 @@ use crate::judge::score::TokenPair;
 use crate::metrics::cost::known_overhead_tokens;
 use crate::model::CallTally;
 use crate::model::CountRequest;
-use crate::plan::Config;
+use crate::plan::{Config, Item};
 use crate::prompts::PromptProfile;
 use crate::text::js_trim;
 use crate::{LocalCounter, ModelClient, StageStatus, TokenCounter, TokenSource, TokenUse};
@@ -13,10 +13,15 @@ use crate::{LocalCounter, ModelClient, StageStatus, TokenCounter, TokenSource, T
 /// A count, or `None` if the provider gave none and the experiment continues without it.
 pub(crate) type CountedTokens = Stage<Option<u64>>;
 
-/// Asks the provider for the tokens of `text`.
+/// Asks the provider for the tokens of `text` with `model`.
 ///
 /// Only an invalid key, an account without funds or a reached cap is a failure. Without a count the numbers have another source.
-pub(crate) async fn count(client: &dyn ModelClient, config: &Config, text: &str) -> CountedTokens {
+pub(crate) async fn count(
+    client: &dyn ModelClient,
+    config: &Config,
+    model: &str,
+    text: &str,
+) -> CountedTokens {
     let mut tally = CallTally::default();
     if js_trim(text).is_empty() {
         return Stage {
@@ -32,7 +37,7 @@ pub(crate) async fn count(client: &dyn ModelClient, config: &Config, text: &str)
         };
     }
     let request = CountRequest {
-        model: config.models.encoder.clone(),
+        model: model.to_owned(),
         text: text.to_owned(),
     };
     let value = match client.count_tokens(request).await {
@@ -67,29 +72,31 @@ pub(crate) struct TokenSources<'a> {
 pub(crate) fn need_measuring(
     counts: [Option<u64>; 2],
     usage: [Option<TokenUse>; 2],
-    config: &Config,
+    item: &Item<'_>,
 ) -> bool {
+    let config = item.config;
     counts.iter().any(Option::is_none)
         && usage.iter().all(Option::is_some)
         && !config.label.offline
         && !config.no_measure_tokens
-        && config.models.encoder == config.models.decoder
+        // In all pairs of models or in none: cells of one encoder differ by their decoder alone.
+        && config.pairs().all(|(encoder, decoder)| encoder == decoder)
         // In other profiles the user's message has more than the text.
         && config.prompt_profile == PromptProfile::Plain
 }
 
-/// Returns the two numbers and their source.
+/// Returns the two numbers, which are those of the encoder's model, and their source.
 pub(crate) fn choose_token_numbers(
     evidence: &TokenSources<'_>,
-    config: &Config,
+    encoder: &str,
     counter: &dyn LocalCounter,
 ) -> (TokenPair, TokenSource) {
     let texts = evidence.texts;
     let (numbers, source) = match evidence.counts {
         [Some(original), Some(encoded)] => ([original, encoded], TokenSource::Api),
-        _ => reported(evidence, &config.models.encoder).map_or_else(
+        _ => reported(evidence, encoder).map_or_else(
             || {
-                let tokens = TokenCounter::of(&config.models.encoder);
+                let tokens = TokenCounter::of(encoder);
                 let numbers = texts.map(|text| tokens.message_tokens(text, counter));
                 (numbers, TokenSource::Local)
             },

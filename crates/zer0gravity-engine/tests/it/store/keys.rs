@@ -65,7 +65,7 @@ fn the_program_that_judges_offline_is_in_the_key_of_its_calls() {
 #[test]
 fn every_field_of_a_message_is_in_its_key() {
     type Change = fn(&mut ModelRequest, &mut ModelLabel);
-    let changes: [(&str, Change); 16] = [
+    let changes: [(&str, Change); 18] = [
         ("nothing", |_, _| {}),
         ("provider", |_, label| label.provider += "x"),
         ("host", |_, label| label.host += ":80"),
@@ -84,6 +84,8 @@ fn every_field_of_a_message_is_in_its_key() {
         ("schema", |request, _| {
             request.prompt.json_schema = Some(json!({}));
         }),
+        ("temperature", |request, _| request.temperature = Some(0.0)),
+        ("hot", |request, _| request.temperature = Some(2.0)),
         ("trial", |request, _| request.repeat.trial = Some(2)),
         ("decode", |request, _| request.repeat.decode = Some(1)),
         ("sample", |request, _| request.repeat.sample = Some(1)),
