@@ -29,14 +29,7 @@ pub fn asked(
     session: &Session,
 ) -> Result<ModelChoice, Failure> {
     model::panel(&asking.judging.judge_model)?;
-    let named = [
-        ("--judge-model", &asking.judging.judge_model),
-        ("--decoder-model", &asking.decoder_model),
-        (ENCODER, &crossed.encoder_model),
-    ];
-    let others: Vec<_> = (named.iter())
-        .flat_map(|(flag, models)| models.iter().map(|model| (*flag, model.as_str())))
-        .collect();
+    let others = further_models(asking, crossed);
     let mut flags = asking.model.clone();
     flags.max_usd = flags.max_usd.or_else(|| RunDirectory::cap_in(directory?));
     let every_role = [&asking.judging.judge_model, &asking.decoder_model];
@@ -69,6 +62,22 @@ pub fn asked(
         asked.allow_programs();
     }
     Ok(asked)
+}
+
+/// The models of further roles than `--model`, each with its flag.
+pub fn further_models<'a>(
+    asking: &'a RoleFlags,
+    crossed: &'a MatrixModels,
+) -> Vec<(&'static str, &'a str)> {
+    let named = [
+        ("--judge-model", &asking.judging.judge_model),
+        ("--decoder-model", &asking.decoder_model),
+        (ENCODER, &crossed.encoder_model),
+    ];
+    let of = |(flag, models): (&'static str, &'a Vec<String>)| {
+        models.iter().map(move |model| (flag, model.as_str()))
+    };
+    named.into_iter().flat_map(of).collect()
 }
 
 /// The models that `--pair-models` leaves out.
@@ -337,8 +346,8 @@ pub fn used_files<'a>(
     given.map(Path::to_owned).chain(kept)
 }
 
-/// The models of a run that is continued or judged again by `plan`, at the address it was begun with unless a flag gives
-/// another, and under its cap. The programs of its rubric, which a folder supplies, need to be allowed.
+/// The models of a run that is continued or judged again by `plan`, under its cap and at the address it was begun with, unless a
+/// flag gives another one. The programs of its rubric, which a folder supplies, need to be allowed.
 pub fn reopened(
     directory: &mut RunDirectory,
     plan: &Plan,

@@ -148,14 +148,12 @@ pub fn execute(args: &EstimateArgs, session: &mut Session) -> Result<Exit, Failu
     if is_offline && is_sampled {
         return Err(Failure::usage(Error::OfflineTemperature));
     }
-    for (flag, models) in [
-        ("--judge-model", &asking.judging.judge_model),
-        ("--decoder-model", &asking.decoder_model),
-        ("--encoder-model", &args.crossed.encoder_model),
-    ] {
-        if is_offline && models.iter().any(|model| model != OfflineModel::NAME) {
-            return Err(Failure::usage(Error::OfflineRole { flag }));
-        }
+    let others = setup::further_models(asking, &args.crossed);
+    let mut online = others
+        .iter()
+        .filter(|(_, model)| *model != OfflineModel::NAME);
+    if let Some((flag, _)) = online.next().filter(|_| is_offline) {
+        return Err(Failure::usage(Error::OfflineRole { flag }));
     }
     let label = ModelLabel::new(provider.to_string(), "");
     let config = setup::config(asking, &args.crossed, &args.repeats, label, &model)?;

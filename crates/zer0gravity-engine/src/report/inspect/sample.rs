@@ -140,8 +140,8 @@ fn scores(result: &ExperimentResult) -> Map<String, Value> {
     scores.collect()
 }
 
-/// The conversation with the encoder. The system prompt is left out where no model was asked, and where this version has
-/// another prompt than the one that was sent.
+/// The conversation with the encoder. The system prompt is left out where no model was asked, and where that of this version is
+/// not the one that was sent.
 fn messages(result: &ExperimentResult) -> Vec<Value> {
     let (text, metadata) = (&*result.original_text, &result.metadata);
     let rules = &*result.encoding_system;

@@ -59,8 +59,9 @@ struct EncoderCounts {
 }
 
 impl Pricing {
-    /// Counts the tokens of the rules with each encoder model, and measures the message overhead if the configuration asks for it. If the provider does not
-    /// count, the count is an estimate with the source `local`. Without cost figures nothing is counted.
+    /// Counts the tokens of the rules with each encoder model, and measures the message overhead if the configuration asks for
+    /// it. If the provider does not count, the count is an estimate with the source `local`. Without cost figures nothing is
+    /// counted.
     ///
     /// After a failure that ends the run (a key, an account, a cap) the client sends no further request.
     pub(crate) async fn measure(
