@@ -1,5 +1,17 @@
 //! Differences between servers of chat completions: the fields of a [`Dialect`](crate::Dialect).
 
+/// A protocol's form of message batches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum BatchForm {
+    /// No batches: each request is a call.
+    None,
+    /// The requests are the body of the request for a batch, as at Anthropic: `POST {messages}/batches`.
+    Messages,
+    /// The requests are an uploaded file, as at `OpenAI`: `POST {base}/files`, then `POST {base}/batches`.
+    Files,
+}
+
 /// The name of the field for the longest reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]

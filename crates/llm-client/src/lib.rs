@@ -68,11 +68,14 @@
 //! unless a provider is installed. [`HttpTransport::new`](provider::HttpTransport::new) calls it too.
 //!
 //! Next: [`Request`] and [`Reply`] for the content, [`Error::kind`] and [`Error::class`] for failures,
-//! [`Request::with_schema`] and [`json`] for structured replies, [`Client::embed`] for vectors of texts, [`Cassette`] for replay, [`Anthropic`], [`Compat`] and
+//! [`Request::with_schema`] and [`json`] for structured replies, [`Client::embed`] for vectors of texts,
+//! `batch::Spool` for calls at half price within a day, [`Cassette`] for replay, [`Anthropic`], [`Compat`] and
 //! [`Echo`] for the providers; the modules contain names that few callers need.
 
 #![warn(clippy::exhaustive_enums, clippy::exhaustive_structs)]
 
+#[cfg(feature = "batch")]
+pub mod batch;
 mod client;
 mod codec;
 pub mod dialect;

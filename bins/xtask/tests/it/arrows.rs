@@ -16,7 +16,7 @@ const PICTURE: &[(&str, &[&str])] = &[
     ("llm-types", &[]),
     ("visible-text", &[]),
     ("work-queue", &[]),
-    ("llm-client", &["llm-types"]),
+    ("llm-client", &["durable", "llm-types"]),
     ("report-kit", &["visible-text"]),
     ("bin-support", &["durable", "llm-client", "visible-text"]),
     ("test-support", &["llm-client"]),

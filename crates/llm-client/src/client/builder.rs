@@ -134,6 +134,8 @@ impl ClientBuilder {
                     .map(OnceLock::from)
                     .unwrap_or_default(),
                 clock,
+                #[cfg(feature = "batch")]
+                queue: OnceLock::new(),
                 settings: self,
             }),
         })

@@ -29,6 +29,9 @@ pub(crate) struct ClientCore {
     /// The number of calls so far; it selects the random stream of each call.
     pub calls: AtomicU64,
     pub transport: OnceLock<Arc<dyn Transport>>,
+    /// The queue of whole replies, where they are asked for in batches.
+    #[cfg(feature = "batch")]
+    pub queue: OnceLock<super::queue::CallQueue>,
 }
 
 impl ClientCore {

@@ -32,6 +32,37 @@ impl ClientCore {
     ) -> Result<CostBound, Error> {
         let settings = &self.settings;
         let terms = &prepared.terms;
+        let is_priced = self
+            .max_cost(terms.row.as_deref(), 0, 0, Factor::ONE)
+            .is_some();
+        let dollars = settings.budget.usd.is_some();
+        if !is_priced && dollars && settings.budget.unpriced == Unpriced::Refuse {
+            let model = terms.target.model.clone();
+            return Err(ErrorKind::PriceUnknown { model }.into());
+        }
+        let strict = dollars && is_priced;
+        let tools = server_tools(prepared, strict)?;
+        let prompt = self.prompt(prepared, request, strict).await?;
+        self.most_with(terms, prompt, tools, strict)
+    }
+
+    /// The maximum cost of an attempt that was made, by the same bounds, without a count.
+    #[cfg(feature = "batch")]
+    pub fn most_of_sent(&self, prepared: &PreparedRequest<'_>) -> CostBound {
+        let terms = &prepared.terms;
+        let tools = server_tools(prepared, false);
+        let most = tools.and_then(|tools| self.most_with(terms, terms.prompt.most, tools, false));
+        most.unwrap_or_default()
+    }
+
+    /// The maximum cost of a prompt of this many tokens, its reply, and its uses of the provider's tools with their fees.
+    fn most_with(
+        &self,
+        terms: &CallTerms,
+        prompt: u64,
+        (uses, fees): (u64, Usd),
+        strict: bool,
+    ) -> Result<CostBound, Error> {
         let row = terms.row.as_deref();
         let reply = terms
             .max_tokens
@@ -42,25 +73,16 @@ impl ClientCore {
             .iter()
             .filter_map(|name| terms.extra.get(*name)?.as_u64());
         let reply = lengths.fold(reply.into(), u64::max);
-        let is_priced = self.max_cost(row, 0, 0, Factor::ONE).is_some();
-        let dollars = settings.budget.usd.is_some();
-        let refuses = settings.budget.unpriced == Unpriced::Refuse;
-        if !is_priced && dollars && refuses {
-            let model = terms.target.model.clone();
-            return Err(ErrorKind::PriceUnknown { model }.into());
-        }
-        let strict = dollars && is_priced;
-        let (uses, fees) = server_tools(prepared, strict)?;
-        let prompt = self.prompt(prepared, request, strict).await?;
         let prompt = prompt.saturating_add(uses.saturating_mul(TOOL_RESULT));
         let mut usd = self.max_cost_with_extra(row, prompt, reply, terms, strict)?;
         // `OpenRouter` may serve any of `models`.
         let others = terms.extra.get("models").and_then(Value::as_array);
+        let refuses = strict && self.settings.budget.unpriced == Unpriced::Refuse;
         for model in others.into_iter().flatten().filter_map(Value::as_str) {
             let row = self.row(terms, model);
             let other = self.max_cost_with_extra(row, prompt, reply, terms, strict)?;
             usd = usd.zip(other).map(|(usd, other)| usd.max(other));
-            if usd.is_none() && strict && refuses {
+            if usd.is_none() && refuses {
                 let model = model.to_owned();
                 return Err(ErrorKind::PriceUnknown { model }.into());
             }
@@ -137,7 +159,7 @@ impl ClientCore {
     pub fn price_of(&self, usage: &Usage, model: &str, terms: &CallTerms) -> Cost {
         let row = self.row(terms, model).or(terms.row.as_deref());
         let priced = row.and_then(|row| {
-            let factor = row.factor(&terms.extra).ok()?;
+            let factor = factor(Some(row), terms).ok()?;
             Some(row.priced_at(usage, factor))
         });
         priced.unwrap_or(Cost::UNKNOWN)
@@ -183,10 +205,11 @@ impl ClientCore {
 
 /// The factor on the prices of a model, or the field of `extra` whose factor is unknown.
 fn factor(row: Option<&Model>, terms: &CallTerms) -> Result<Factor, &'static str> {
-    match row {
+    let factor = match row {
         Some(row) => row.factor(&terms.extra),
         None => Model::unknown("", "").factor(&terms.extra),
-    }
+    };
+    factor?.and(terms.discount).ok_or("batch")
 }
 
 /// The maximum uses of the provider's tools, and the cost of these uses.

@@ -2,10 +2,14 @@
 
 mod adapt;
 mod answer;
+#[cfg(feature = "batch")]
+mod batch_item;
+#[cfg(feature = "batch")]
+mod batch_reply;
 mod builder;
 mod call;
 mod check;
-mod checked_transport;
+pub(crate) mod checked_transport;
 mod core;
 mod cost;
 mod counting;
@@ -13,6 +17,8 @@ mod embedding;
 mod finisher;
 mod open_stream;
 mod prepare;
+#[cfg(feature = "batch")]
+pub(crate) mod queue;
 mod replay;
 mod trace;
 
@@ -23,6 +29,8 @@ use llm_types::{ModelInfo, Reply, Request, Target};
 
 use self::checked_transport::CheckedTransport;
 use self::core::ClientCore;
+#[cfg(feature = "batch")]
+use crate::dialect::BatchForm;
 use crate::layers::ledger_file::LedgerFile;
 use crate::layers::timeout::{Alarm, Elapsed, IdleTimer};
 use crate::provider::{Answer, Capabilities, HeaderText, Provider, ProviderCall, Route, Transport};
@@ -49,6 +57,17 @@ impl Client {
     /// # Errors
     /// See [`Error`]. A truncated reply is never returned as a reply.
     pub async fn complete(&self, request: &Request) -> Result<Reply, Error> {
+        #[cfg(feature = "batch")]
+        if let Some(queue) = self.inner.queue.get()
+            && self.batch_form(&request.model) != BatchForm::None
+        {
+            return self.complete_in_batch(request, queue).await;
+        }
+        self.complete_now(request).await
+    }
+
+    /// Asks for a whole reply by a call.
+    pub(crate) async fn complete_now(&self, request: &Request) -> Result<Reply, Error> {
         match call::run(&self.inner, request, Route::Whole, None).await? {
             Answer::Reply(reply) => Ok(*reply),
             _ => Err(answer::other_form()),
@@ -150,14 +169,13 @@ impl Client {
     /// its processes. A client that replays spends nothing and does not open the file.
     ///
     /// # Errors
-    /// The file cannot be opened or read, or another process spends for the same run. [`ErrorKind::Refused`] names it.
+    /// The file cannot be opened or read, or another process spends for the same run; [`ErrorKind::Refused`] names it. Or a spool
+    /// of this client has batches under way: keep the account before the spool is opened.
     pub fn keep_ledger(&self, file: &LedgerFile) -> Result<(), Error> {
         if self.inner.player.is_some() {
             return Ok(());
         }
-        let writer = file.open()?;
-        self.inner.ledger.keep(writer);
-        Ok(())
+        self.inner.ledger.keep(file.open()?)
     }
 
     /// The amounts spent so far, by all clones.

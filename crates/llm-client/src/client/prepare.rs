@@ -12,8 +12,8 @@ use super::adapt::{adapt, retarget};
 use super::check::check;
 use super::core::ClientCore;
 use crate::Error;
-use crate::models::Model;
 use crate::models::tokens::{self, PromptTokens};
+use crate::models::{Factor, Model};
 use crate::provider::{Capabilities, HttpRequest, Method, Route};
 
 /// The longest reply in tokens, if neither request, protocol nor table give one.
@@ -54,6 +54,30 @@ pub(crate) struct CallTerms {
     pub prompt: PromptTokens,
     pub max_tokens: Option<u32>,
     pub extra: Map<String, Value>,
+    /// The factor on the prices of tokens, in addition to those of `extra`: less than one in a batch.
+    pub discount: Factor,
+}
+
+impl<'a> PreparedRequest<'a> {
+    fn new(
+        request: Cow<'a, Request>,
+        target: Target,
+        caps: Capabilities,
+        row: Option<Arc<Model>>,
+        warnings: Vec<Warning>,
+    ) -> Self {
+        let terms = CallTerms {
+            target,
+            caps,
+            row,
+            warnings,
+            prompt: tokens::prompt(&request),
+            max_tokens: request.max_tokens,
+            extra: request.extra.clone(),
+            discount: Factor::ONE,
+        };
+        Self { request, terms }
+    }
 }
 
 impl CallTerms {
@@ -93,21 +117,26 @@ impl ClientCore {
     ) -> Result<PreparedRequest<'a>, Error> {
         let caps = self.settings.provider.capabilities(&target.model);
         check(request, &caps)?;
+        let row = self.row_of(&target);
         let mut request = Cow::Borrowed(request);
         retarget(&mut request, &target);
-        let models = &self.settings.models;
-        let row = models.find_shared(&target.provider, &target.model).cloned();
         let warnings = adapt(&mut request, &caps, row.as_deref())?;
-        let terms = CallTerms {
-            target,
-            caps,
-            row,
-            warnings,
-            prompt: tokens::prompt(&request),
-            max_tokens: request.max_tokens,
-            extra: request.extra.clone(),
-        };
-        Ok(PreparedRequest { request, terms })
+        Ok(PreparedRequest::new(request, target, caps, row, warnings))
+    }
+
+    /// `request` for `target`, neither checked nor adapted.
+    #[cfg(feature = "batch")]
+    pub fn unchecked<'a>(&self, request: &'a Request, target: Target) -> PreparedRequest<'a> {
+        let caps = self.settings.provider.capabilities(&target.model);
+        let row = self.row_of(&target);
+        let mut request = Cow::Borrowed(request);
+        retarget(&mut request, &target);
+        PreparedRequest::new(request, target, caps, row, Vec::new())
+    }
+
+    fn row_of(&self, target: &Target) -> Option<Arc<Model>> {
+        let models = &self.settings.models;
+        models.find_shared(&target.provider, &target.model).cloned()
     }
 
     /// Adds the longest reply to a request under a cap, since an unlimited one cannot be reserved for. Returns whether that

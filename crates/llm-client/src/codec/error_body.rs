@@ -206,9 +206,10 @@ impl ErrorBody {
 
     /// The account has nothing left.
     fn quota(&self) -> bool {
-        let out = |word: &Option<String>| word.as_deref() == Some("insufficient_quota");
-        out(&self.kind)
-            || out(&self.code)
+        let mut words = [&self.kind, &self.code].into_iter().flatten();
+        words.any(|word| is_of_account(word))
+            // An invalid request at Anthropic, in its words.
+            || (self.message.to_ascii_lowercase()).contains("credit balance is too low")
             || self
                 .detail_code
                 .as_deref()
@@ -220,6 +221,16 @@ impl ErrorBody {
         let says = |word| self.message.to_ascii_lowercase().contains(word);
         !model.is_empty() && (self.json || says("model") || says("no endpoints"))
     }
+}
+
+/// Whether the error's type or code says that the account has nothing left.
+fn is_of_account(word: &str) -> bool {
+    let words = [
+        "insufficient_quota",
+        "billing_hard_limit_reached",
+        "billing_not_active",
+    ];
+    words.contains(&word)
 }
 
 /// A server's text for the end of a line, without its line ends.
@@ -322,6 +333,20 @@ mod tests {
                 "{}",
                 String::from_utf8_lossy(body)
             );
+        }
+    }
+
+    #[test]
+    fn an_account_without_credit_is_not_a_bad_request() {
+        let empty = "Your credit balance is too low to access the Anthropic API.";
+        for (kind, code, message) in [
+            ("invalid_request_error", "", empty),
+            ("invalid_request_error", "billing_hard_limit_reached", "x"),
+            ("billing_not_active", "", "x"),
+        ] {
+            let error = serde_json::json!({"type": kind, "code": code, "message": message});
+            let body = serde_json::json!({"error": error}).to_string();
+            assert_eq!(of(400, body.as_bytes()).class(), crate::ErrorClass::Quota);
         }
     }
 

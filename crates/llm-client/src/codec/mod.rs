@@ -25,6 +25,8 @@ const NO_FORM: &str = "this protocol has no form for it; leave it out";
 
 pub(crate) use body::Body;
 pub(crate) use context::RequestContext;
+#[cfg(feature = "batch")]
+pub(crate) use fields::Fields;
 pub(crate) use ids::CallIds;
 pub(crate) use readable::{as_text, readable, repair_warning};
 pub(crate) use stream::{Assembler, events, is_object, is_ping, reply_as_events};

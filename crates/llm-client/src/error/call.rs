@@ -2,6 +2,8 @@ use std::error::Error as StdError;
 use std::fmt;
 use std::time::Duration;
 
+#[cfg(feature = "batch")]
+use llm_types::Target;
 use llm_types::{Attempt, Charge, ErrorClass};
 
 use super::kind::ErrorKind;
@@ -168,6 +170,28 @@ impl Error {
     #[must_use]
     pub fn with_source(mut self, source: impl Into<ErrorSource>) -> Self {
         self.0.source = Some(source.into());
+        self
+    }
+
+    /// The same error for another call, with its causes as one text.
+    #[cfg(feature = "batch")]
+    pub(crate) fn repeated(&self) -> Self {
+        let mut error = Self::from(self.0.kind.clone()).with_context(self.0.context.clone());
+        let causes = std::iter::successors(self.source(), |cause| (*cause).source());
+        let causes: Vec<String> = causes.map(ToString::to_string).collect();
+        if !causes.is_empty() {
+            error = error.with_source(causes.join(": "));
+        }
+        error
+    }
+
+    /// The error as the answer to one attempt.
+    #[cfg(feature = "batch")]
+    pub(crate) fn after_attempt(mut self, target: Target, charge: Charge) -> Self {
+        let mut attempt = Attempt::new(1, target);
+        (attempt.status, attempt.class) = (self.status(), Some(self.class()));
+        attempt.charge = charge;
+        self.context_mut().attempts = vec![attempt];
         self
     }
 

@@ -5,7 +5,7 @@ use llm_types::{ErrorClass, Reply};
 use super::parts::{Amount, ConnectPhase, TimeoutPhase, UnavailableModel};
 
 /// The kind of a failure, shown in one line without its cause. No variant contains a key.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, Clone, thiserror::Error)]
 #[non_exhaustive]
 pub enum ErrorKind {
     /// The connection failed or was interrupted.

@@ -1,5 +1,9 @@
 //! The budget: an upper bound is reserved before each attempt, and charged unless the provider reports its usage.
 
+#[cfg(feature = "batch")]
+mod batch;
+
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -19,6 +23,26 @@ pub(crate) struct CostBound {
     pub tokens: u64,
 }
 
+impl From<Charge> for CostBound {
+    fn from(charge: Charge) -> Self {
+        let Charge { usd, tokens, .. } = charge;
+        Self { usd, tokens }
+    }
+}
+
+/// The reservation of a batch, which ends with the batch and not with the process.
+#[derive(Debug, Clone, Copy)]
+#[cfg_attr(
+    not(feature = "batch"),
+    expect(dead_code, reason = "a ledger with batches is read all the same")
+)]
+pub(crate) struct BatchEntry {
+    /// The number of the line in the file.
+    pub entry: u64,
+    pub most: Charge,
+    pub calls: u64,
+}
+
 /// The account of one client.
 pub(crate) struct BudgetLedger {
     caps: Budget,
@@ -32,6 +56,25 @@ struct BudgetState {
     reserved_tokens: u64,
     /// The file that every change is written to before it is made.
     file: Option<LedgerWriter>,
+    /// The batches by their names; `None` once the batch is paid for.
+    batches: HashMap<String, Option<BatchEntry>>,
+}
+
+impl BudgetState {
+    /// Adds `most` to the reserved amounts.
+    fn add_reserved(&mut self, most: CostBound) {
+        let usd = most.usd.unwrap_or_default();
+        self.spend.reserved = self.spend.reserved.saturating_add(usd);
+        self.reserved_tokens = self.reserved_tokens.saturating_add(most.tokens);
+    }
+
+    /// Takes `most` out of the reserved amounts.
+    fn release(&mut self, most: CostBound) {
+        let usd = most.usd.unwrap_or_default();
+        let left = self.spend.reserved.checked_sub(usd).unwrap_or_default();
+        self.spend.reserved = left.max(Usd::ZERO);
+        self.reserved_tokens = self.reserved_tokens.saturating_sub(most.tokens);
+    }
 }
 
 impl BudgetLedger {
@@ -44,11 +87,24 @@ impl BudgetLedger {
     }
 
     /// Keeps the account in `file` from now on, and adds its amounts.
-    pub fn keep(&self, file: LedgerWriter) {
+    ///
+    /// # Errors
+    /// The account has reservations of batches, which the file may have, too.
+    pub fn keep(&self, mut file: LedgerWriter) -> Result<(), Error> {
         self.with(|state| {
+            if state.batches.values().any(Option::is_some) {
+                let why = "it is kept too late for the batches under way; keep it before the spool is opened";
+                return Err(Error::refused("ledger", why));
+            }
             state.spend = state.spend.plus(&file.spent());
+            let batches = file.take_batches();
+            for batch in batches.values().flatten() {
+                state.add_reserved(batch.most.into());
+            }
+            state.batches.extend(batches);
             state.file = Some(file);
-        });
+            Ok(())
+        })
     }
 
     pub fn spent(&self) -> Spend {
@@ -62,16 +118,7 @@ impl BudgetLedger {
 
     /// Reserves `most` for the first attempt of a call, or returns the cap that it could exceed.
     pub fn reserve(self: &Arc<Self>, most: CostBound) -> Result<Reservation, Error> {
-        let entry = self.with(|state| {
-            let calls = state.spend.calls.saturating_add(1);
-            if let Some(cap) = self.caps.calls.filter(|cap| calls > *cap) {
-                let spent = Amount::Calls(state.spend.calls);
-                return Err(exceeded(Amount::Calls(cap), spent, Amount::Calls(1)));
-            }
-            let entry = self.try_reserve(state, most)?;
-            state.spend.calls = calls;
-            Ok(entry)
-        })?;
+        let entry = self.with(|state| self.reserve_calls(state, most, None))?;
         Ok(Reservation {
             ledger: self.clone(),
             most,
@@ -81,10 +128,33 @@ impl BudgetLedger {
         })
     }
 
-    /// Reserves `most` and returns the number of the line in the file, 0 without one.
-    fn try_reserve(&self, state: &mut BudgetState, most: CostBound) -> Result<u64, Error> {
+    /// Reserves `most` for a call, or for the calls of a batch.
+    fn reserve_calls(
+        &self,
+        state: &mut BudgetState,
+        most: CostBound,
+        batch: Option<(&str, u64)>,
+    ) -> Result<u64, Error> {
+        let calls = batch.map_or(1, |(_, calls)| calls);
+        self.check(state, calls, most)?;
+        let entry = self.reserve_uncapped(state, most, batch)?;
+        state.spend.calls = state.spend.calls.saturating_add(calls);
+        Ok(entry)
+    }
+
+    /// Returns the cap that this many calls could exceed.
+    fn check(&self, state: &BudgetState, wanted: u64, most: CostBound) -> Result<(), Error> {
+        let calls = state.spend.calls.saturating_add(wanted);
+        if let Some(cap) = self.caps.calls.filter(|cap| calls > *cap) {
+            let (spent, wanted) = (Amount::Calls(state.spend.calls), Amount::Calls(wanted));
+            return Err(exceeded(Amount::Calls(cap), spent, wanted));
+        }
+        self.check_amounts(state, most)
+    }
+
+    fn check_amounts(&self, state: &BudgetState, most: CostBound) -> Result<(), Error> {
         let usd = most.usd.unwrap_or_default();
-        let spend = &mut state.spend;
+        let spend = &state.spend;
         // What cannot be held in 63 bits passes every cap.
         let taken = spend.usd.checked_add(spend.reserved);
         let wanted = taken.and_then(|taken| taken.checked_add(usd));
@@ -107,22 +177,28 @@ impl BudgetLedger {
                 Amount::Tokens(most.tokens),
             ));
         }
+        Ok(())
+    }
+
+    /// Reserves `most`, whatever the caps are, and returns the number of the line in the file, 0 without one.
+    fn reserve_uncapped(
+        &self,
+        state: &mut BudgetState,
+        most: CostBound,
+        batch: Option<(&str, u64)>,
+    ) -> Result<u64, Error> {
         let entry = match &mut state.file {
-            Some(file) => file.reserve(most, self.clock.now())?,
+            Some(file) => file.reserve(most, batch, self.clock.now())?,
             None => 0,
         };
-        spend.reserved = spend.reserved.checked_add(usd).unwrap_or(Usd(i64::MAX));
-        state.reserved_tokens = state.reserved_tokens.saturating_add(most.tokens);
+        state.add_reserved(most);
         Ok(entry)
     }
 
     /// Ends the reservation `entry` with `charge`.
     fn close(&self, entry: u64, most: CostBound, charge: Charge, how: Settlement) {
         self.with(|state| {
-            let usd = most.usd.unwrap_or_default();
-            let left = state.spend.reserved.checked_sub(usd).unwrap_or_default();
-            state.spend.reserved = left.max(Usd::ZERO);
-            state.reserved_tokens = state.reserved_tokens.saturating_sub(most.tokens);
+            state.release(most);
             if how != Settlement::Refund {
                 state.spend.add(charge);
             }
@@ -163,7 +239,12 @@ impl SendState {
         result
     }
 
-    fn may_be_billed(&self) -> bool {
+    #[cfg(feature = "batch")]
+    pub fn is_sent(&self) -> bool {
+        self.0.load(Ordering::Relaxed) != Self::UNSENT
+    }
+
+    pub fn may_be_billed(&self) -> bool {
         self.0.load(Ordering::Relaxed) == Self::SENT
     }
 }
@@ -224,7 +305,10 @@ impl Reservation {
         self.known = None;
         if self.held.is_none() {
             let ledger = &self.ledger;
-            self.held = Some(ledger.with(|state| ledger.try_reserve(state, self.most))?);
+            self.held = Some(ledger.with(|state| {
+                ledger.check_amounts(state, self.most)?;
+                ledger.reserve_uncapped(state, self.most, None)
+            })?);
         }
         Ok(())
     }

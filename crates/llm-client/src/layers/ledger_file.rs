@@ -13,7 +13,7 @@ use jiff::Timestamp;
 use llm_types::{Charge, Usd};
 use serde::{Deserialize, Serialize};
 
-use super::budget::CostBound;
+use super::budget::{BatchEntry, CostBound};
 use super::timer::timestamp;
 use crate::{Error, Spend};
 
@@ -63,7 +63,15 @@ impl LedgerFile {
     /// The file cannot be read, or a line of it; [`crate::ErrorKind::Refused`] names both.
     pub fn spent(&self) -> Result<Spend, Error> {
         match std::fs::read(&self.path) {
-            Ok(text) => Ok(self.sums(&text)?.spend),
+            Ok(text) => {
+                let Sums {
+                    mut spend, batches, ..
+                } = self.sums(&text)?;
+                for batch in batches.values().flatten() {
+                    spend.add(batch.most);
+                }
+                Ok(spend)
+            }
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Spend::default()),
             Err(error) => Err(self.error("cannot be read").with_source(error)),
         }
@@ -93,6 +101,7 @@ impl LedgerFile {
             end: sums.end,
             next: sums.next,
             spend: sums.spend,
+            batches: sums.batches,
             torn: false,
             syncer,
         })
@@ -100,7 +109,7 @@ impl LedgerFile {
 
     fn sums(&self, text: &[u8]) -> Result<Sums, Error> {
         let mut sums = Sums::default();
-        let mut open: HashMap<u64, Amounts> = HashMap::new();
+        let mut open: HashMap<u64, OpenEntry> = HashMap::new();
         for (index, bytes) in text.split_inclusive(|byte| *byte == b'\n').enumerate() {
             if !bytes.ends_with(b"\n") {
                 // Torn: its attempt was not sent, or ended without a settlement on record.
@@ -122,23 +131,39 @@ impl LedgerFile {
                 (Some(most), None) => {
                     sums.next = sums.next.max(id.saturating_add(1));
                     if line.run_id == self.run_id {
-                        open.insert(id, most);
-                        sums.spend.calls += 1;
+                        let (calls, batch) = (line.calls.unwrap_or(1), line.batch);
+                        open.insert(id, OpenEntry { most, calls, batch });
+                        sums.spend.calls = sums.spend.calls.saturating_add(calls);
                     }
                 }
                 (None, Some(end)) => {
                     // Of another run, or twice.
-                    let Some(_) = open.remove(&id) else { continue };
+                    let Some(entry) = open.remove(&id) else {
+                        continue;
+                    };
                     match end.how {
-                        Settlement::Refund => sums.spend.calls -= 1,
-                        how => sums.spend.add(end.amounts.charge(how == Settlement::Usage)),
+                        Settlement::Refund => {
+                            sums.spend.calls = sums.spend.calls.saturating_sub(entry.calls);
+                        }
+                        how => {
+                            sums.spend.add(end.amounts.charge(how == Settlement::Usage));
+                            sums.batches.extend(entry.batch.map(|batch| (batch, None)));
+                        }
                     }
                 }
                 _ => return Err(wrong("expected one of reserve and settle".to_owned())),
             }
         }
-        for most in open.into_values() {
-            sums.spend.add(most.charge(false));
+        for (entry, OpenEntry { most, calls, batch }) in open {
+            let most = most.charge(false);
+            match batch {
+                None => sums.spend.add(most),
+                // A process continues it.
+                Some(batch) => {
+                    let reserved = Some(BatchEntry { entry, most, calls });
+                    sums.batches.insert(batch, reserved);
+                }
+            }
         }
         Ok(sums)
     }
@@ -151,11 +176,20 @@ impl LedgerFile {
 /// The sums of a file.
 #[derive(Default)]
 struct Sums {
+    /// The amounts without those that batches under way reserve.
     spend: Spend,
     /// The id of the next reservation.
     next: u64,
     /// The end of the last whole line, in bytes.
     end: u64,
+    batches: HashMap<String, Option<BatchEntry>>,
+}
+
+/// A reservation without a settlement.
+struct OpenEntry {
+    most: Amounts,
+    calls: u64,
+    batch: Option<String>,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -166,6 +200,11 @@ struct LedgerLine {
     t: Option<Timestamp>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     run_id: Option<i64>,
+    /// The name of the batch that is reserved for, and the number of its calls.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    batch: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    calls: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     reserve: Option<Amounts>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -213,6 +252,7 @@ pub(crate) struct LedgerWriter {
     end: u64,
     next: u64,
     spend: Spend,
+    batches: HashMap<String, Option<BatchEntry>>,
     /// Whether a line could not be written, so that a part of it may be in the file.
     torn: bool,
     syncer: LedgerSyncer,
@@ -224,12 +264,25 @@ impl LedgerWriter {
         self.spend
     }
 
-    /// Writes the maximum cost of an attempt before it is sent, and returns the number of the reservation.
-    pub fn reserve(&mut self, most: CostBound, now: SystemTime) -> Result<u64, Error> {
+    /// The batches in the file when it was opened.
+    pub fn take_batches(&mut self) -> HashMap<String, Option<BatchEntry>> {
+        std::mem::take(&mut self.batches)
+    }
+
+    /// Writes the maximum cost of an attempt, or of a `batch` of calls, before it is sent, and returns the number of the
+    /// reservation.
+    pub fn reserve(
+        &mut self,
+        most: CostBound,
+        batch: Option<(&str, u64)>,
+        now: SystemTime,
+    ) -> Result<u64, Error> {
         let id = self.next;
         let line = LedgerLine {
             t: Some(timestamp(now)),
             run_id: self.ledger.run_id,
+            batch: batch.map(|(name, _)| name.to_owned()),
+            calls: batch.map(|(_, calls)| calls),
             reserve: Some(Amounts {
                 nano_usd: most.usd.map(|usd| usd.0),
                 tokens: most.tokens,
@@ -284,6 +337,8 @@ impl LedgerLine {
             id: format!("{id:016x}"),
             t: None,
             run_id: None,
+            batch: None,
+            calls: None,
             reserve: None,
             settle: None,
         }

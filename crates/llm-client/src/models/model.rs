@@ -191,6 +191,21 @@ impl Model {
         self.max_cost_at(prompt_tokens, max_tokens, Factor::ONE)
     }
 
+    /// The factor on the prices of tokens in a batch.
+    pub(crate) fn batch_factor(&self) -> Option<Factor> {
+        self.multipliers.get("batch").copied().map(Factor)
+    }
+
+    /// The model at its prices in a batch, rounded up; `None` if the table has no factor of batches for it.
+    pub fn in_batches(&self) -> Option<Self> {
+        let factor = self.batch_factor()?;
+        let mut model = self.clone();
+        for tier in &mut model.tiers {
+            tier.price = tier.price.times(factor)?;
+        }
+        Some(model)
+    }
+
     pub(crate) fn max_cost_at(
         &self,
         prompt_tokens: u64,

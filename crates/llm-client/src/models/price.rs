@@ -1,8 +1,8 @@
 use std::fmt;
 
 use llm_types::Usd;
-use serde::Deserialize;
 use serde::de::{self, Deserializer, Visitor};
+use serde::{Deserialize, Serialize};
 
 /// The number of tokens that a price is for.
 const PER: u128 = 1_000_000;
@@ -42,6 +42,19 @@ pub struct Tier {
 }
 
 impl Price {
+    /// All prices times a factor, rounded up; `None` if they do not fit.
+    pub(crate) fn times(mut self, factor: Factor) -> Option<Self> {
+        let written = [&mut self.cache_write_5m, &mut self.cache_write_1h];
+        let maybe = written.into_iter().chain([&mut self.cache_read]);
+        let prices = maybe.filter_map(Option::as_mut);
+        for price in prices.chain([&mut self.input, &mut self.output]) {
+            let product = i128::from(price.0) * i128::from(factor.0);
+            let unit = i128::from(Factor::UNIT);
+            price.0 = i64::try_from((product + unit - 1) / unit).ok()?;
+        }
+        Some(self)
+    }
+
     /// The highest of the known prices of a prompt's tokens.
     pub(crate) fn max_input_price(&self) -> Usd {
         [self.cache_write_5m, self.cache_write_1h, self.cache_read]
@@ -52,7 +65,7 @@ impl Price {
 }
 
 /// A factor on the prices of tokens, in billionths.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Factor(pub u64);
 
 impl Factor {

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use futures_util::future::BoxFuture;
 use llm_types::{Count, ModelInfo, Reply, Request, Target};
 
+use crate::dialect::BatchForm;
 use crate::embed::EmbedReply;
 use crate::{Error, EventStream};
 
@@ -166,6 +167,8 @@ pub struct Capabilities {
     pub whole_by_stream: bool,
     /// Whether the server is the caller's own, at an unknown speed: a plain reply may take the time for the whole call.
     pub self_hosted: bool,
+    /// The form of message batches.
+    pub batch: BatchForm,
     /// The label of the replies of an offline provider, which is free.
     pub offline: Option<&'static str>,
 }
@@ -183,7 +186,7 @@ pub enum StructuredMode {
 }
 
 impl Capabilities {
-    /// A protocol that allows everything and has no limits.
+    /// A protocol that allows everything and has no limits and no batches.
     pub const ALL: Self = Self {
         sampling: true,
         top_k: true,
@@ -199,6 +202,7 @@ impl Capabilities {
         default_max_tokens: None,
         whole_by_stream: false,
         self_hosted: false,
+        batch: BatchForm::None,
         offline: None,
     };
 }

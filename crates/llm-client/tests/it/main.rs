@@ -7,6 +7,7 @@
 
 mod aimock;
 mod bad_input;
+mod batch;
 mod bill;
 mod budget;
 mod cancel;

@@ -18,6 +18,7 @@ use self::stream::Assembly;
 use super::{
     Endpoint, LONGEST_REPLY, RequestContext, error_body, events, readable, repair_warning,
 };
+use crate::dialect::BatchForm;
 use crate::provider::{
     Answer, Capabilities, HttpRequest, Method, Provider, ProviderCall, Route, StructuredMode,
 };
@@ -233,6 +234,7 @@ impl Provider for Anthropic {
             default_max_tokens: Some(encode::DEFAULT_MAX_TOKENS),
             whole_by_stream: true,
             self_hosted: self.endpoint.is_loopback(),
+            batch: BatchForm::Messages,
             offline: None,
         }
     }

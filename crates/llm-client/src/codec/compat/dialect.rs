@@ -1,5 +1,5 @@
 use crate::dialect::{
-    MaxTokensField, ReasoningField, StreamUsage, SystemRole, ThinkingField, ToolIndex,
+    BatchForm, MaxTokensField, ReasoningField, StreamUsage, SystemRole, ThinkingField, ToolIndex,
 };
 use crate::provider::StructuredMode;
 
@@ -58,6 +58,8 @@ pub struct Dialect {
     pub moderates: bool,
     /// Whether the server runs on the user's hardware, at an unknown speed.
     pub self_hosted: bool,
+    /// The form of the server's batches.
+    pub batch: BatchForm,
 }
 
 impl Dialect {
@@ -73,6 +75,7 @@ impl Dialect {
             thinking: ThinkingField::Effort,
             tool_index: ToolIndex::Strict,
             parallel_flag: true,
+            batch: BatchForm::Files,
             ..Self::generic()
         }
     }
@@ -161,6 +164,7 @@ impl Dialect {
             cost_in_usage: false,
             moderates: false,
             self_hosted: false,
+            batch: BatchForm::None,
         }
     }
 }

@@ -103,6 +103,7 @@ impl Provider for Compat {
             structured: self.dialect.json_mode,
             // An effort alone says nothing of how long to think.
             thinking: self.dialect.thinking == ThinkingField::Object,
+            batch: self.dialect.batch,
             self_hosted: self.dialect.self_hosted || self.endpoint.is_loopback(),
             ..Capabilities::ALL
         }
