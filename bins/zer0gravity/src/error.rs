@@ -199,6 +199,18 @@ pub enum Error {
     #[error("{flag} needs a model, and this run is offline; name a --provider")]
     PromptOffline { flag: &'static str },
     #[error(
+        "{reason}: this run is offline, and has no batches; set a key, or name a --provider with batches"
+    )]
+    BatchOffline { reason: &'static str },
+    #[error("--batch keeps the calls in the run's directory; name it with --run-dir")]
+    BatchWithoutDirectory,
+    #[error("{reason}")]
+    Batch {
+        reason: &'static str,
+        #[source]
+        source: llm_client::Error,
+    },
+    #[error(
         "the rubric of this run runs programs: {}; allow them with --allow-programs",
         escape(programs)
     )]

@@ -2,7 +2,9 @@
 
 use std::io::{self, Write as _};
 
+use bin_support::model::BatchLines;
 use bin_support::{Exit, Failure, Interrupt, Session};
+use llm_client::batch::{BatchCalls, Progress};
 use llm_client::{ErrorClass, Usd};
 use tokio_util::sync::CancellationToken;
 use zer0gravity_engine::dataset::RoundTripSample;
@@ -24,7 +26,7 @@ pub fn results(
     let work = async |runner: Runner<'_>, show: &mut dyn FnMut(RunEvent<'_>)| {
         Ok(runner.results(plan, show).await?)
     };
-    watched(asked, total, session, work)
+    watched(asked, total, None, session, work)
 }
 
 /// Scores texts of other tools, or as many as come before an interruption.
@@ -37,7 +39,7 @@ pub fn score(
     let work = async |runner: Runner<'_>, show: &mut dyn FnMut(RunEvent<'_>)| {
         Ok(runner.score(config, samples, show).await?)
     };
-    watched(asked, samples.len(), session, work)
+    watched(asked, samples.len(), None, session, work)
 }
 
 /// Returns an error if the provider refused a temperature.
@@ -53,10 +55,11 @@ fn check_temperature(results: &[ExperimentResult]) -> Result<(), Failure> {
     }
 }
 
-/// Runs `work` in the engine with a progress bar, until it ends or Ctrl-C ends it.
+/// Runs `work` in the engine with a progress bar, until it ends or Ctrl-C ends it. `calls` answers in batches.
 pub fn watched<T>(
     asked: &ModelChoice,
     total: usize,
+    calls: Option<BatchCalls>,
     session: &Session,
     work: impl AsyncFnOnce(Runner<'_>, &mut dyn FnMut(RunEvent<'_>)) -> Result<T, Failure>,
 ) -> Result<T, Failure> {
@@ -65,7 +68,12 @@ pub fn watched<T>(
     let runner = Runner::new(context.prices(&asked.prices))
         .replayed(asked.replay)
         .concurrency(asked.concurrency)
-        .cancel(cancelled_by(&Interrupt::on_signals()?, &asked.stop));
+        .batched(calls.is_some())
+        .cancel(cancelled_by(
+            &Interrupt::on_signals()?,
+            &asked.stop,
+            calls.is_some(),
+        ));
     let bar = session.progress.bar("experiments", total);
     let mut show = |event: RunEvent<'_>| match event {
         RunEvent::Ended { done, .. } => bar.set_position(done as u64),
@@ -77,20 +85,40 @@ pub fn watched<T>(
         )),
         _ => {}
     };
-    let done = bin_support::block_on(work(runner, &mut show))?;
+    let mut lines = BatchLines::default();
+    let mut tell = |progress: &Progress| {
+        *asked.progress.borrow_mut() = Some(progress.to_string());
+        lines.tell(progress, session);
+    };
+    let done = bin_support::block_on(async {
+        let work = work(runner, &mut show);
+        match calls {
+            Some(calls) => calls.run(work, asked.stop.cancelled(), &mut tell).await,
+            None => work.await,
+        }
+    })?;
     drop(bar);
     done
 }
 
 /// The token, which Ctrl-C cancels.
-fn cancelled_by(interrupt: &Interrupt, token: &CancellationToken) -> CancellationToken {
+fn cancelled_by(
+    interrupt: &Interrupt,
+    token: &CancellationToken,
+    is_batched: bool,
+) -> CancellationToken {
     let watched = token.clone();
+    let calls = if is_batched {
+        "stopping; batches continue at the server"
+    } else {
+        "stopping after the calls under way"
+    };
     interrupt.then(move || {
         watched.cancel();
         // A closed stderr is not a failure.
         let _ = writeln!(
             io::stderr(),
-            "zer0gravity: stopping after the calls under way; a second Ctrl-C stops at once"
+            "zer0gravity: {calls}; a second Ctrl-C stops at once"
         );
     });
     token.clone()
@@ -103,6 +131,8 @@ pub struct Stop<'a> {
     pub resume: &'a str,
     /// The cap of the run, and what it has spent.
     pub cap: Option<(Usd, Usd)>,
+    /// The number of results in batches, in words.
+    pub batches: Option<&'a str>,
 }
 
 /// Says why a run stopped and how to continue it, and writes the outputs of `gate`. Gives the exit code: the worst that happened,
@@ -143,11 +173,21 @@ fn stopped(result: &ExperimentResult, stop: Option<Stop<'_>>) -> String {
         _ if capped => format!("cost cap reached: {detail}"),
         _ => detail,
     };
+    if let Some(Stop {
+        resume,
+        batches: Some(results),
+        ..
+    }) = stop
+        && outcome.kind == Some(FailureKind::Interrupted)
+    {
+        return format!("{results}; {resume} collects the rest");
+    }
     match (stop, capped) {
         (
             Some(Stop {
                 resume,
                 cap: Some((cap, spent)),
+                ..
             }),
             true,
         ) => {

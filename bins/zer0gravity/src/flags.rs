@@ -128,6 +128,21 @@ pub struct MatrixModels {
     pub pair_models: bool,
 }
 
+/// The way of the calls of a run that is kept.
+#[derive(Debug, Clone, Copy, clap::Args)]
+pub struct BatchFlag {
+    /// Ask in batches, at half the price and within a day each.
+    ///
+    /// Each phase of a run, such as all encodings, is a batch. A run that was begun so is continued so.
+    #[arg(long, hide_short_help = true)]
+    pub batch: bool,
+    /// Submit batches again that may be at the server, and may be paid twice.
+    ///
+    /// Otherwise a batch whose submission was interrupted is looked for at the server.
+    #[arg(long, hide_short_help = true)]
+    pub resubmit: bool,
+}
+
 /// Leaves the flags for repeats out of a short help.
 pub fn single(flag: clap::Arg) -> clap::Arg {
     let is_repeat = ["trials", "decodes"].contains(&flag.get_id().as_str());

@@ -1,14 +1,17 @@
 //! The model of a command: one that `llm-client` reaches, or the offline rules.
 
+use std::cell::RefCell;
 use std::collections::{BTreeSet, HashSet};
 use std::num::NonZeroUsize;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use bin_support::model::{
     ModelDefaults, ModelFlags, ModelSource, OpenOptions, ProviderName, check_price, price_table,
 };
 use bin_support::{Failure, Session};
+use llm_client::batch::{BatchCalls, BatchOptions};
+use llm_client::models::Model;
 use llm_client::{
     AnthropicVersion, Client, CountPolicy, LedgerFile, ModelTable, SystemClock, Timer,
 };
@@ -19,6 +22,7 @@ use zer0gravity_engine::run::pipeline::PriceList;
 use zer0gravity_engine::{LlmModelClient, ModelClient, OfflineModel, Tokenizers};
 
 use crate::error::{self, Error};
+use crate::flags::BatchFlag;
 use crate::programs::ProgramClient;
 
 /// Requests under way at the same time, unless it is said.
@@ -49,6 +53,12 @@ pub struct ModelChoice {
     /// The clock of the command.
     pub clock: Arc<dyn Timer>,
     pub concurrency: usize,
+    /// The table of prices that a flag names.
+    pub prices_file: Option<PathBuf>,
+    /// Set if calls go in batches.
+    batches: Option<BatchFlag>,
+    /// The state of the batches, in words, when the run ended.
+    pub progress: RefCell<Option<String>>,
     pub counter: Arc<Tokenizers>,
     /// Whether replies come from a cassette.
     pub replay: bool,
@@ -65,15 +75,51 @@ impl ModelChoice {
         });
     }
 
-    /// Keeps what is spent in the directory, so that a cap holds over all processes of a run.
-    pub fn keep_ledger(&self, directory: &RunDirectory) -> Result<(), Failure> {
+    /// Lets the calls to `models` go in batches, if `flag` says so or the run in `folder` was begun so.
+    pub fn use_batches<'a>(
+        &mut self,
+        flag: BatchFlag,
+        folder: Option<&Path>,
+        models: impl IntoIterator<Item = &'a str>,
+    ) -> Result<(), Failure> {
+        let is_begun = folder.is_some_and(|folder| RunDirectory::spool_in(folder).exists());
+        let reason = match flag.batch {
+            true => "--batch",
+            false if is_begun => "this run has a batch.jsonl, so its calls go in batches",
+            false => return Ok(()),
+        };
+        let Some(client) = &self.client else {
+            return Err(Failure::usage(Error::BatchOffline { reason }));
+        };
+        for model in models {
+            let checked = client.check_batch(model);
+            checked.map_err(|source| Failure::usage(Error::Batch { reason, source }))?;
+        }
+        self.batches = Some(flag);
+        Ok(())
+    }
+
+    /// Whether calls go in batches.
+    pub fn is_batched(&self) -> bool {
+        self.batches.is_some()
+    }
+
+    /// Keeps what is spent in the directory, so that a cap holds over all processes of a run, and the batches of a run that
+    /// has some, from which the calls are then answered.
+    pub fn keep_in(&self, directory: &RunDirectory) -> Result<Option<BatchCalls>, Failure> {
         match &self.client {
             Some(client) if !self.replay => {
                 let ledger = directory.ledger().map_err(error::directory)?;
                 let ledger = LedgerFile::new(ledger);
-                client.keep_ledger(&ledger).map_err(Failure::usage)
+                client.keep_ledger(&ledger).map_err(Failure::usage)?;
+                let spool = RunDirectory::spool_in(directory.path());
+                let open = |flag: BatchFlag| {
+                    let options = BatchOptions::new(client.clone()).resubmit(flag.resubmit);
+                    BatchCalls::open(&spool, options).map_err(Failure::usage)
+                };
+                self.batches.map(open).transpose()
             }
-            _ => Ok(()),
+            _ => Ok(None),
         }
     }
 }
@@ -103,7 +149,7 @@ pub fn panel(judges: &[String]) -> Result<(), Failure> {
 /// models that are asked with a temperature, which only an earlier version of the Messages API takes.
 pub fn open(
     flags: &ModelFlags,
-    prices: Option<&Path>,
+    prices_file: Option<&Path>,
     others: &[(&'static str, &str)],
     sampled: &[(&str, f64)],
     seed: u64,
@@ -120,7 +166,7 @@ pub fn open(
         concurrency: NonZeroUsize::new(concurrency),
         ..flags.clone()
     };
-    let table = price_table(prices)?;
+    let table = price_table(prices_file)?;
     let settings = {
         let table = table.clone();
         // An estimate of the client would be of another source than ours.
@@ -188,6 +234,9 @@ pub fn open(
                 model,
                 clock,
                 concurrency,
+                prices_file: prices_file.map(Path::to_owned),
+                batches: None,
+                progress: RefCell::default(),
                 counter,
                 replay: flags.replay.is_some(),
                 prices,
@@ -205,9 +254,22 @@ pub fn offline() -> ModelChoice {
         model: OfflineModel::NAME.to_owned(),
         clock: Arc::new(SystemClock::new()),
         concurrency: CONCURRENCY,
+        prices_file: None,
+        batches: None,
+        progress: RefCell::default(),
         counter: Arc::new(Tokenizers::default()),
         replay: false,
         prices: Vec::new(),
+    }
+}
+
+/// The row of a model in a table of prices, with the prices of batches if `is_batched`.
+pub fn priced(table: &ModelTable, provider: &str, model: &str, is_batched: bool) -> Option<Model> {
+    let row = table.find(provider, model)?;
+    if is_batched {
+        row.in_batches()
+    } else {
+        Some(row.clone())
     }
 }
 

@@ -27,13 +27,13 @@ pub fn resume(
     changed: ChangedCalls,
     session: &Session,
 ) -> Result<RunReport, Failure> {
-    asked.keep_ledger(directory)?;
+    let calls = asked.keep_in(directory)?;
     let total = directory.plan().items().count();
     let work = async |runner: Runner<'_>, show: &mut dyn FnMut(RunEvent<'_>)| {
         let report = directory.resume(runner, changed, show).await;
         report.map_err(error::directory)
     };
-    experiment::watched(asked, total, session, work)
+    experiment::watched(asked, total, calls, session, work)
 }
 
 /// The output of a command on a run directory.
@@ -51,13 +51,15 @@ impl RunOutput {
     }
 }
 
-/// Prints the result and gives the exit code; `command` continues the run: `resume`, or `rescore --resume`.
+/// Prints the result and gives the exit code; `command` continues the run: `resume`, or `rescore --resume`. `asked` has the models of a
+/// run that was worked on.
 pub fn conclude(
     command: Continued,
     directory: &RunDirectory,
     report: &RunReport,
     gate: Gate<'_>,
     shown: RunOutput,
+    asked: Option<&ModelChoice>,
     session: &mut Session,
 ) -> Result<Exit, Failure> {
     let place = shell_word(directory.path());
@@ -78,11 +80,14 @@ pub fn conclude(
             writeln!(out, "report: zer0gravity report {place}")?;
         }
     }
-    let resume = command.line(directory.path(), report.config.as_ref());
+    let prices = asked.and_then(|asked| asked.prices_file.as_deref());
+    let resume = command.line(directory.path(), report.config.as_ref(), prices);
     let ledger = directory.ledger().map_err(error::directory)?;
     let spent = LedgerFile::new(ledger).spent().map_err(Failure::usage)?;
+    let batches = asked.and_then(|asked| asked.progress.borrow().clone());
     let stop = experiment::Stop {
         resume: &resume,
+        batches: batches.as_deref(),
         cap: directory.cap().map(|cap| (cap, spent.usd)),
     };
     let left_out = directory.left_out();
@@ -104,7 +109,7 @@ pub enum Continued {
 
 impl Continued {
     /// The command for a run in `folder`, to be pasted into a shell.
-    pub fn line(self, folder: &Path, config: Option<&Config>) -> String {
+    pub fn line(self, folder: &Path, config: Option<&Config>, prices: Option<&Path>) -> String {
         let rubric = config.and_then(|config| config.rubric.as_ref());
         let programs = rubric.into_iter().flat_map(Rubric::programs).count();
         let allow = if programs > 0 {
@@ -112,10 +117,12 @@ impl Continued {
         } else {
             ""
         };
+        let prices = prices.map(|file| format!(" --prices {}", shell_word(file)));
+        let more = format!("{allow}{}", prices.unwrap_or_default());
         let place = shell_word(folder);
         match self {
-            Self::Run => format!("zer0gravity resume {place}{allow}"),
-            Self::Rescore => format!("zer0gravity rescore {place} --resume{allow}"),
+            Self::Run => format!("zer0gravity resume {place}{more}"),
+            Self::Rescore => format!("zer0gravity rescore {place} --resume{more}"),
         }
     }
 }

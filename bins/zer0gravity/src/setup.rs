@@ -152,6 +152,14 @@ fn roles(config: &mut Config, asking: &RoleFlags, crossed: &MatrixModels) -> Res
     Ok(())
 }
 
+/// The models of all roles.
+pub fn models(config: &Config) -> impl Iterator<Item = &str> {
+    let writers = config
+        .pairs()
+        .flat_map(|(encoder, decoder)| [encoder, decoder]);
+    writers.chain(config.models.judges.iter().map(String::as_str))
+}
+
 /// The models that are asked with a temperature, with it.
 fn sampled(config: &Config) -> Vec<(&str, f64)> {
     let writers = config
@@ -247,6 +255,7 @@ pub fn check(
     plan: &Plan,
     asking: &RoleFlags,
     checks: &Checks,
+    asked: &ModelChoice,
     session: &Session,
 ) -> Result<(), Failure> {
     check_scoring(checks, &plan.config)?;
@@ -257,7 +266,7 @@ pub fn check(
     }
     let asked_for = asking.model.provider == Some(ProviderName::Offline);
     if !plan.config.label.offline {
-        return check_cap(plan, asking);
+        return check_cap(plan, asking, asked.is_batched());
     }
     if let Some(flag) = checks.flag().filter(|_| !asked_for) {
         return Err(Failure::usage(Error::CheckedOffline { flag }));
@@ -290,7 +299,7 @@ pub fn check(
 }
 
 /// Refuses a cap that not even the first calls fit under, those that encode.
-fn check_cap(plan: &Plan, asking: &RoleFlags) -> Result<(), Failure> {
+fn check_cap(plan: &Plan, asking: &RoleFlags, is_batched: bool) -> Result<(), Failure> {
     let Some(cap) = asking
         .model
         .max_usd
@@ -303,7 +312,7 @@ fn check_cap(plan: &Plan, asking: &RoleFlags) -> Result<(), Failure> {
     let calls = plan.calls(&Tokenizers::default()).into_iter();
     let encodings = calls.filter(|call| call.role == Role::Encoder);
     let most = encodings.filter_map(|call| {
-        let model = table.find(&config.label.provider, &call.model)?;
+        let model = model::priced(&table, &config.label.provider, &call.model, is_batched)?;
         let most = model.max_cost(call.at_most.prompt, call.at_most.reply)?;
         Some((most, call.model))
     });

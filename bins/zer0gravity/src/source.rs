@@ -82,7 +82,7 @@ impl Source {
                     format!("; the run works: `zer0gravity report {place} --watch` follows it")
                 }
                 (_, Some(folder)) => {
-                    let line = Continued::Run.line(folder, report.config.as_ref());
+                    let line = Continued::Run.line(folder, report.config.as_ref(), None);
                     format!("; `{line}` continues the run")
                 }
             };

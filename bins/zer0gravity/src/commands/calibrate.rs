@@ -125,6 +125,7 @@ pub fn execute(args: &CalibrateArgs, session: &mut Session) -> Result<Exit, Fail
         );
         let stop = Some(Stop {
             resume: &resume,
+            batches: None,
             cap: None,
         });
         let checks = Checks::default();

@@ -116,6 +116,9 @@ pub struct EstimateArgs {
     /// Print the estimate as JSON.
     #[arg(long)]
     pub json: bool,
+    /// Use the prices of batches.
+    #[arg(long, hide_short_help = true)]
+    pub batch: bool,
     #[command(flatten)]
     pub repeats: Repeats,
     #[command(flatten)]
@@ -158,14 +161,16 @@ pub fn execute(args: &EstimateArgs, session: &mut Session) -> Result<Exit, Failu
     let label = ModelLabel::new(provider.to_string(), "");
     let config = setup::config(asking, &args.crossed, &args.repeats, label, &model)?;
     let table = price_table(asking.prices.as_deref())?;
-    let known = |call: &PlannedCall| table.find(provider.as_str(), &call.model);
+    let known =
+        |call: &PlannedCall| model::priced(&table, provider.as_str(), &call.model, args.batch);
     let at_most = |call: &PlannedCall| {
         let CallTokens { prompt, reply, .. } = call.at_most;
         known(call)?.max_cost(prompt, reply)
     };
     let expected = |call: &PlannedCall| {
         let CallTokens { prompt, reply, .. } = call.expected;
-        let price = known(call)?.price(prompt)?;
+        let model = known(call)?;
+        let price = model.price(prompt)?;
         // Prices are those of a million tokens.
         let of = |tokens: u64, price: Usd| price.0.checked_mul(i64::try_from(tokens).ok()?);
         let sum = of(prompt, price.input)?.checked_add(of(reply, price.output)?)?;

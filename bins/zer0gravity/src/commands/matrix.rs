@@ -9,7 +9,7 @@ use zer0gravity_engine::run::{ChangedCalls, RunDirectory, RunNotes};
 
 use crate::calibrated::{self, CalibrationFlags};
 use crate::ci::CiFlags;
-use crate::flags::{Checks, MatrixModels, Repeats, RoleFlags, Texts};
+use crate::flags::{BatchFlag, Checks, MatrixModels, Repeats, RoleFlags, Texts};
 use crate::run_dir::{self, Continued, RunOutput};
 use crate::selection::{self, Selected};
 use crate::{model, setup};
@@ -37,6 +37,8 @@ pub struct MatrixArgs {
     /// Print the report as JSON.
     #[arg(long)]
     pub json: bool,
+    #[command(flatten)]
+    pub batch: BatchFlag,
     #[command(flatten)]
     pub repeats: Repeats,
     #[command(flatten)]
@@ -79,7 +81,7 @@ pub fn execute(args: &MatrixArgs, session: &mut Session) -> Result<Exit, Failure
         .flat_map(|folder| RunDirectory::files_in(folder));
     let used: Vec<_> = read.chain(stored).collect();
     model::ensure_not_input(&asking.model, &used)?;
-    let asked = setup::asked(asking, &args.crossed, args.run_dir.as_deref(), session)?;
+    let mut asked = setup::asked(asking, &args.crossed, args.run_dir.as_deref(), session)?;
     let mut config = setup::config(
         asking,
         &args.crossed,
@@ -92,7 +94,12 @@ pub fn execute(args: &MatrixArgs, session: &mut Session) -> Result<Exit, Failure
         config.cost = Costs::Estimated;
     }
     let plan = Plan::new(encodings, cases, config);
-    setup::check(&plan, asking, &args.checks, session)?;
+    asked.use_batches(
+        args.batch,
+        args.run_dir.as_deref(),
+        setup::models(&plan.config),
+    )?;
+    setup::check(&plan, asking, &args.checks, &asked, session)?;
     let judge = JudgeIdentity::of_config(&plan.config);
     let calibration = args.calibration.of_judge(Ok(Some(judge)))?;
     let used = used
@@ -112,5 +119,6 @@ pub fn execute(args: &MatrixArgs, session: &mut Session) -> Result<Exit, Failure
         calibrated::tell(&report, "", session);
     }
     let shown = RunOutput::of(args.json);
-    run_dir::conclude(Continued::Run, &directory, &report, gate, shown, session)
+    let (command, asked) = (Continued::Run, Some(&asked));
+    run_dir::conclude(command, &directory, &report, gate, shown, asked, session)
 }

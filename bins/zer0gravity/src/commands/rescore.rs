@@ -1,6 +1,6 @@
 //! `zer0gravity rescore`: judges a run again; only judges are asked.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use bin_support::model::ModelFlags;
 use bin_support::runs::RunArg;
@@ -10,7 +10,7 @@ use zer0gravity_engine::run::{RescoreOptions, Rescored, RunDirectory};
 use zer0gravity_engine::{RunEvent, Runner};
 
 use crate::ci::CiFlags;
-use crate::flags::{Checks, Judging, ScoringFlags};
+use crate::flags::{BatchFlag, Checks, Judging, ScoringFlags};
 use crate::run_dir::{self, Continued, RunOutput};
 use crate::{error, experiment, model, setup};
 
@@ -41,6 +41,8 @@ pub struct RescoreArgs {
     /// Continue an interrupted rescore, with its judges.
     #[arg(long, conflicts_with_all = ["judge_model", "judge_prompt", "judge_temperature", "prompt_profile", "rubric"])]
     pub resume: bool,
+    #[command(flatten)]
+    pub batch: BatchFlag,
     #[command(flatten, next_help_heading = "Model options")]
     pub model: ModelFlags,
     /// Table of prices, used before the built-in one.
@@ -76,12 +78,12 @@ pub fn execute(args: &RescoreArgs, session: &mut Session) -> Result<Exit, Failur
     let command = Continued::Rescore;
     if let Some(old) = rescore.nothing_to_do() {
         session.warn("every judge gave a score, so no judge is asked again");
-        return run_dir::conclude(command, &directory, old, gate, shown, session);
+        return run_dir::conclude(command, &directory, old, gate, shown, None, session);
     }
     model::panel(judges)?;
     let (plan, prices) = (rescore.plan(), args.prices.as_deref());
     let allow_programs = args.allow_programs || args.scoring.rubric.is_some();
-    let asked = setup::reopened(
+    let mut asked = setup::reopened(
         &mut directory,
         plan,
         &args.model,
@@ -89,24 +91,32 @@ pub fn execute(args: &RescoreArgs, session: &mut Session) -> Result<Exit, Failur
         allow_programs,
         session,
     )?;
-    asked.keep_ledger(&directory)?;
+    let judges = plan.config.models.judges.iter().map(String::as_str);
+    asked.use_batches(args.batch, Some(directory.path()), judges)?;
+    let calls = asked.keep_in(&directory)?;
     let total = plan.items().count();
     let work = async |runner: Runner<'_>, show: &mut dyn FnMut(RunEvent<'_>)| {
         let rescored = directory.rescore(rescore, runner, show).await;
         rescored.map_err(error::directory)
     };
-    let rescored = experiment::watched(&asked, total, session, work)?;
+    let rescored = experiment::watched(&asked, total, calls, session, work)?;
     if rescored.unjudged > 0 {
-        tell_unfinished(&rescored, &directory, session);
+        tell_unfinished(&rescored, &directory, prices, session);
     }
     let report = &rescored.report;
-    run_dir::conclude(command, &directory, report, gate, shown, session)
+    let asked = Some(&asked);
+    run_dir::conclude(command, &directory, report, gate, shown, asked, session)
 }
 
-fn tell_unfinished(rescored: &Rescored, directory: &RunDirectory, session: &Session) {
+fn tell_unfinished(
+    rescored: &Rescored,
+    directory: &RunDirectory,
+    prices: Option<&Path>,
+    session: &Session,
+) {
     let (report, missing) = (&rescored.report, rescored.unjudged);
     let place = run_dir::shell_word(directory.path());
-    let again = Continued::Rescore.line(directory.path(), rescored.report.config.as_ref());
+    let again = Continued::Rescore.line(directory.path(), report.config.as_ref(), prices);
     let why = (report.results.iter())
         .find(|result| !result.outcome.is_ok())
         .and_then(|result| result.outcome.sentence());

@@ -8,7 +8,7 @@ use bin_support::{Exit, Failure, Session};
 use zer0gravity_engine::run::{ChangedCalls, RunDirectory};
 
 use crate::ci::CiFlags;
-use crate::flags::Checks;
+use crate::flags::{BatchFlag, Checks};
 use crate::run_dir::{self, Continued, RunOutput};
 use crate::{error, setup};
 
@@ -28,6 +28,8 @@ pub struct ResumeArgs {
     /// Rebuild the report from a changed calls.jsonl; it then says so.
     #[arg(long, hide_short_help = true)]
     pub accept_changed_calls: bool,
+    #[command(flatten)]
+    pub batch: BatchFlag,
     #[command(flatten, next_help_heading = "Model options")]
     pub model: ModelFlags,
     /// Table of prices, used before the built-in one.
@@ -51,13 +53,18 @@ pub fn execute(args: &ResumeArgs, session: &mut Session) -> Result<Exit, Failure
     let used = setup::used_files(&directory, &args.model, args.prices.as_deref());
     let gate = args.ci.begin(&args.checks, used)?;
     let allow_programs = args.allow_programs;
-    let asked = setup::reopened(
+    let mut asked = setup::reopened(
         &mut directory,
         &plan,
         &args.model,
         prices,
         allow_programs,
         session,
+    )?;
+    asked.use_batches(
+        args.batch,
+        Some(directory.path()),
+        setup::models(&plan.config),
     )?;
     let changed = if args.accept_changed_calls {
         ChangedCalls::Accept
@@ -66,5 +73,6 @@ pub fn execute(args: &ResumeArgs, session: &mut Session) -> Result<Exit, Failure
     };
     let report = run_dir::resume(&directory, &asked, changed, session)?;
     let shown = RunOutput::of(args.json);
-    run_dir::conclude(Continued::Run, &directory, &report, gate, shown, session)
+    let (command, asked) = (Continued::Run, Some(&asked));
+    run_dir::conclude(command, &directory, &report, gate, shown, asked, session)
 }

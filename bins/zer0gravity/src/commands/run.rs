@@ -11,7 +11,8 @@ use zer0gravity_engine::rules::codec::RuleCodec;
 use zer0gravity_engine::run::{ChangedCalls, RunDirectory, RunNotes};
 
 use crate::ci::CiFlags;
-use crate::flags::{Checks, Repeats, RoleFlags, Texts};
+use crate::error::Error;
+use crate::flags::{BatchFlag, Checks, Repeats, RoleFlags, Texts};
 use crate::output::Show;
 use crate::run_dir::{self, Continued, RunOutput};
 use crate::selection::{self, Selected};
@@ -46,6 +47,8 @@ pub struct RunArgs {
     #[arg(long)]
     pub show_prompts: bool,
     #[command(flatten)]
+    pub batch: BatchFlag,
+    #[command(flatten)]
     pub repeats: Repeats,
     #[command(flatten)]
     pub checks: Checks,
@@ -69,12 +72,15 @@ pub fn execute(args: &RunArgs, session: &mut Session) -> Result<Exit, Failure> {
         args.asking.allow_long,
         session,
     )?;
+    if args.batch.batch && args.run_dir.is_none() {
+        return Err(Failure::usage(Error::BatchWithoutDirectory));
+    }
     if args.encoding.is_none() {
         tell_rules(&cases, session);
     }
     model::ensure_not_input(&args.asking.model, read(args))?;
     let crossed = setup::one_decoder(&args.asking)?;
-    let asked = setup::asked(&args.asking, &crossed, args.run_dir.as_deref(), session)?;
+    let mut asked = setup::asked(&args.asking, &crossed, args.run_dir.as_deref(), session)?;
     let plan = Plan::new(
         encodings,
         cases,
@@ -86,7 +92,12 @@ pub fn execute(args: &RunArgs, session: &mut Session) -> Result<Exit, Failure> {
             &asked.model,
         )?,
     );
-    setup::check(&plan, &args.asking, &args.checks, session)?;
+    asked.use_batches(
+        args.batch,
+        args.run_dir.as_deref(),
+        setup::models(&plan.config),
+    )?;
+    setup::check(&plan, &args.asking, &args.checks, &asked, session)?;
     // Whether it can be written is found out before anything is spent.
     let target = args.output.as_ref().unwrap_or(&OutputTarget::Stdout);
     let used: Vec<_> = read(args).into_iter().chain(args.asking.talks()).collect();
@@ -113,7 +124,8 @@ pub fn execute(args: &RunArgs, session: &mut Session) -> Result<Exit, Failure> {
     let (results, spent) = (&report.results, run_dir::spent(&report));
     output::results(show, output, results, spent, &summary, quiet, session)?;
     let (command, shown) = (Continued::Run, RunOutput::Nothing);
-    run_dir::conclude(command, &directory, &report, gate, shown, session)
+    let asked = Some(&asked);
+    run_dir::conclude(command, &directory, &report, gate, shown, asked, session)
 }
 
 /// Says which text of a file is in the syntax of rules, though no file of rules was given.

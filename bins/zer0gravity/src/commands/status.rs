@@ -4,7 +4,9 @@ use std::io::Write as _;
 
 use bin_support::runs::RunArg;
 use bin_support::{Exit, Failure, Output, Session, escape};
+use llm_client::batch::Progress;
 use serde::Serialize;
+use zer0gravity_engine::run::RunDirectory;
 
 use crate::live::{LiveRun, Phase};
 use crate::output::{self, Versioned};
@@ -104,6 +106,14 @@ pub fn execute(args: &StatusArgs, session: &mut Session) -> Result<Exit, Failure
         };
         escape(&format!("{} {models}", status.provider))
     };
+    let batches = match phase {
+        Phase::Finished => None,
+        _ => Progress::read(&RunDirectory::spool_in(&folder)).map_err(Failure::usage)?,
+    };
+    let batches = batches.map_or_else(String::new, |progress| {
+        let under_way = progress.batches;
+        format!("{progress}, batches under way: {under_way}\n")
+    });
     let next = match phase {
         Phase::Running => String::new(),
         Phase::Finished => format!(
@@ -111,14 +121,14 @@ pub fn execute(args: &StatusArgs, session: &mut Session) -> Result<Exit, Failure
             run_dir::shell_word(&folder)
         ),
         Phase::Stopped => {
-            let line = Continued::Run.line(&folder, Some(&plan.config));
+            let line = Continued::Run.line(&folder, Some(&plan.config), None);
             format!("continue with: {line}\n")
         }
     };
     write!(
         session.results,
         "{}: {scored} of {experiments} scored, {failed} failed, {not_run} not run{mean}\n\
-         run {}, begun {}, {who}\n{next}",
+         run {}, begun {}, {who}\n{batches}{next}",
         phase.as_str(),
         escape(&status.run),
         escape(&status.frozen_at),

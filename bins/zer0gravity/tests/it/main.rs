@@ -7,6 +7,7 @@
 mod atoms;
 mod axes;
 mod bad_input;
+mod batch;
 mod budget;
 mod calibrate;
 mod caps;

@@ -4,7 +4,7 @@ use test_support::{CompressionStub, StubMode, StubRole};
 
 use crate::program::{Place, column, list, words};
 
-const JUDGE: &str = r#"
+pub const JUDGE: &str = r#"
 schema_version = 1
 name = "contracts"
 [[scorer]]

@@ -1,5 +1,6 @@
 //! The model that a program asks: its flags, its key, and the client that they lead to.
 
+mod batch_lines;
 mod choice;
 mod flags;
 mod prices;
@@ -20,6 +21,7 @@ use crate::{Error, Failure};
 use choice::{Choice, Target, choose};
 use flags::Protocol;
 
+pub use batch_lines::BatchLines;
 pub use choice::{ModelDefaults, ModelWords};
 pub use flags::{ModelFlags, ProviderName};
 pub use prices::{check_price, price_table, price_table_of};

@@ -20,24 +20,28 @@ impl CompressionState {
         if let Some(fault) = fault {
             return fault;
         }
-        let input = tokens_of(body);
         if role == StubRole::Count {
-            let counted = json!({"input_tokens": input});
+            let counted = json!({"input_tokens": tokens_of(body)});
             return (200, Answer::json(200, counted.to_string()));
         }
+        let mut reply = self.message(role, body);
+        if self.mode == StubMode::BadJson {
+            reply.truncate(reply.len() / 2);
+        }
+        (200, Answer::json(200, reply))
+    }
+
+    /// The message of the role, as JSON.
+    pub(super) fn message(&mut self, role: StubRole, body: &Value) -> String {
         let mut canned = self.said(role, body);
-        canned.input = input;
+        canned.input = tokens_of(body);
         canned.output = toy::tokens(&canned.text);
         canned.id = format!("msg_{}", self.calls.len() + 1);
         body["model"]
             .as_str()
             .unwrap_or_default()
             .clone_into(&mut canned.model);
-        let mut reply = canned.anthropic_json();
-        if self.mode == StubMode::BadJson {
-            reply.truncate(reply.len() / 2);
-        }
-        (200, Answer::json(200, reply))
+        canned.anthropic_json()
     }
 
     fn message_fault(&mut self, role: StubRole, body: &Value) -> Option<(u16, Answer)> {

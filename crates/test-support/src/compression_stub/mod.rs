@@ -2,6 +2,7 @@
 
 mod answer;
 mod barrier;
+mod batches;
 mod mode;
 mod role;
 mod toy;
@@ -15,6 +16,7 @@ use tokio::time::Instant;
 
 use crate::{Answer, FaultServer, Received, Signal};
 use barrier::Barrier;
+use batches::StubBatch;
 pub use mode::StubMode;
 pub use role::StubRole;
 
@@ -23,7 +25,7 @@ pub use role::StubRole;
 ///
 /// It speaks Anthropic's protocol (`POST /v1/messages` and `POST /v1/messages/count_tokens`, whole replies) and finds the
 /// role in the system prompt. The encoder drops the inner vowels of words of four letters and more, the decoder knows every
-/// text that was encoded here, judges give 38 and 4 points. Two texts have an effect: [`CompressionStub::REFUSED`] and
+/// text that was encoded here, judges give 38 and 4 points. Batches (`/v1/messages/batches`) are over at once. Two texts have an effect: [`CompressionStub::REFUSED`] and
 /// [`CompressionStub::HELD`]. `GET /__stats` returns the statistics, `POST /__reset?mode=ok&latency=50` resets the stub.
 ///
 /// ```
@@ -91,6 +93,8 @@ struct CompressionState {
     held: Signal,
     /// The texts by their encoded form.
     originals: HashMap<String, String>,
+    batches: Vec<StubBatch>,
+    holds_batches: bool,
 }
 
 impl CompressionStub {
@@ -172,6 +176,22 @@ impl CompressionStub {
         self.state().hold = Some(Barrier::new(experiments, limit));
     }
 
+    /// Ends no batch until [`Self::end_batches`].
+    pub fn hold_batches(&self) {
+        self.state().holds_batches = true;
+    }
+
+    /// Ends all batches, also those that come.
+    pub fn end_batches(&self) {
+        self.state().holds_batches = false;
+    }
+
+    /// The number of requests of each batch, also before a reset.
+    pub fn batches(&self) -> Vec<usize> {
+        let state = self.state();
+        state.batches.iter().map(|batch| batch.requests).collect()
+    }
+
     /// Sends the answers held by [`Self::hold`] or [`Self::HELD`] and holds none from now on.
     pub fn release(&self) {
         let mut state = self.state();
@@ -198,6 +218,7 @@ impl CompressionState {
         *self = Self {
             mode,
             originals: std::mem::take(&mut self.originals),
+            batches: std::mem::take(&mut self.batches),
             ..Self::default()
         };
     }
@@ -230,6 +251,9 @@ impl CompressionState {
             ("POST", "/v1/messages") => {
                 let role = StubRole::of(&role::text(&received.json()["system"]));
                 self.call(received, role)
+            }
+            (_, path) if path.starts_with("/v1/messages/batches") => {
+                self.batch(received, &path["/v1/messages/batches".len()..])
             }
             ("GET", "/__stats") => Answer::json(200, self.stats().json().to_string()),
             ("POST", "/__reset") => match self.reset_by(query) {

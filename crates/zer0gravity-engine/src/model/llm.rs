@@ -178,6 +178,11 @@ fn stop(reason: StopReason) -> StopReason {
 }
 
 fn model_error(error: &Error) -> ModelError {
+    // The end of batches; a call that was under way has an attempt.
+    if error.class() == ErrorClass::Cancelled && error.attempts().is_empty() {
+        let cause = "the run was interrupted";
+        return ModelError::unsent(FailureKind::Interrupted, cause).stopped(true);
+    }
     ModelError {
         status: error.status(),
         call: facts(error.attempts().len()),

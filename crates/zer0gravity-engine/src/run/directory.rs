@@ -122,6 +122,8 @@ impl RunDirectory {
             "report.json",
             "rescore.json",
             "spend.jsonl",
+            "batch.jsonl",
+            "batch.jsonl.lock",
             "run.lock",
         ];
         parts.into_iter().map(move |part| path.join(part))
@@ -130,6 +132,11 @@ impl RunDirectory {
     /// The file of the calls of the run in `path`.
     pub fn calls_in(path: &Path) -> PathBuf {
         path.join("calls.jsonl")
+    }
+
+    /// The file in which a client may keep batches of calls of the run in `path`.
+    pub fn spool_in(path: &Path) -> PathBuf {
+        path.join("batch.jsonl")
     }
 
     /// The cap of the run in `path`; `None` if there is no run yet, or none that can be read.

@@ -53,6 +53,9 @@ pub enum RunError {
     Store(#[from] StoreError),
 }
 
+/// The number of experiments at the same time whose calls go in batches: a larger run has several batches a phase.
+const BATCHED: usize = 10_000;
+
 /// A runner of experiments. Each call that the store does not have is made once and stored.
 ///
 /// After the token is cancelled nothing more is sent; calls in flight are awaited and stored. A dropped future loses no stored call.
@@ -70,6 +73,7 @@ pub struct Runner<'a> {
     concurrency: usize,
     cancel: CancellationToken,
     replayed: bool,
+    batched: bool,
 }
 
 impl<'a> Runner<'a> {
@@ -81,6 +85,7 @@ impl<'a> Runner<'a> {
             concurrency: 8,
             cancel: CancellationToken::new(),
             replayed: false,
+            batched: false,
         }
     }
 
@@ -109,6 +114,15 @@ impl<'a> Runner<'a> {
     #[must_use]
     pub fn replayed(mut self, replayed: bool) -> Self {
         self.replayed = replayed;
+        self
+    }
+
+    /// Sets whether the client sends calls to models in batches, each of which takes long. Then at most 10,000 experiments run at the same
+    /// time, whose calls all wait together; [`Self::concurrency`] limits token counts and programs. No model is tried with its temperature
+    /// before the others, since a refusal costs nothing.
+    #[must_use]
+    pub fn batched(mut self, batched: bool) -> Self {
+        self.batched = batched;
         self
     }
 
@@ -248,7 +262,8 @@ impl<'a> Runner<'a> {
             &self.store,
             concurrency,
             cancel,
-        );
+        )
+        .batched(self.batched);
         let asking = Context {
             client: &model,
             ..context
@@ -275,7 +290,13 @@ impl<'a> Runner<'a> {
             let mut waiting: Vec<_> = items.iter().enumerate().collect();
             // A provider that refuses a temperature ends the run, so until every model has answered to its own, one experiment at a time
             // spends; at most as many as would run at once.
-            for _ in 0..concurrency {
+            // More experiments than calls would only wait.
+            let (tries, at_once) = if self.batched {
+                (0, BATCHED)
+            } else {
+                (concurrency, concurrency)
+            };
+            for _ in 0..tries {
                 let is_new = |item: &Item<'_>| sampled(item).any(|one| !model.has_answered(&one));
                 let Some(place) = waiting.iter().position(|(_, item)| is_new(item)) else {
                     break;
@@ -289,8 +310,7 @@ impl<'a> Runner<'a> {
                 }
             }
             let run = |(index, item)| async move { (index, run_experiment(asking, item).await) };
-            // At most as many experiments as calls: more experiments would only wait.
-            let mut running = stream::iter(waiting).map(run).buffer_unordered(concurrency);
+            let mut running = stream::iter(waiting).map(run).buffer_unordered(at_once);
             while let Some((index, result)) = running.next().await {
                 end(index, result);
             }

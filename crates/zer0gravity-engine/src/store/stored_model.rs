@@ -33,6 +33,8 @@ pub(crate) struct StoredModel<'a> {
     store: &'a SharedStore,
     calls: SharedCalls<'a>,
     limiter: Limiter,
+    /// Of a client with batches: the calls that go in one, of which as many wait as there are.
+    batches: Option<Limiter>,
     stop: StopSwitch<'a>,
     /// The tally of all calls, each once, also if several experiments share it.
     totals: Mutex<CallTally>,
@@ -68,12 +70,27 @@ impl<'a> StoredModel<'a> {
             store,
             calls: SharedCalls::new(store),
             limiter: Limiter::new(concurrency),
+            batches: None,
             stop: StopSwitch::new(cancel, store),
             totals: Mutex::default(),
             uncounted: Mutex::default(),
             temperatures: Mutex::default(),
             first_of_temperature: tokio::sync::Mutex::default(),
         }
+    }
+
+    /// Sets whether the client sends calls to models in batches, so that none of these waits for another.
+    pub fn batched(mut self, batched: bool) -> Self {
+        self.batches = batched.then(|| Limiter::new(usize::MAX));
+        self
+    }
+
+    /// The limit that holds for a call. Counts and programs are never in a batch.
+    fn limiter(&self, query: &CallQuery) -> &Limiter {
+        let is_single =
+            query.endpoint == Endpoint::CountTokens || query.role == Some(Role::OwnProgram);
+        let batches = self.batches.as_ref().filter(|_| !is_single);
+        batches.unwrap_or(&self.limiter)
     }
 
     /// Returns what all calls took so far, those from the store too, or the error of the store that ended the run.
@@ -116,10 +133,11 @@ impl<'a> StoredModel<'a> {
     ) -> Result<Arc<CallRecord>, ModelError> {
         // Waits before it has its turn, so that calls that may be made are not held up.
         let _first = self.first_of_temperature(query).await;
+        let limiter = self.limiter(query);
         let _permit = tokio::select! {
             biased;
             () = self.stop.cancelled() => None,
-            permit = self.limiter.permit() => permit,
+            permit = limiter.permit() => permit,
         };
         // Looked up here, where a call has its turn: those that waited need not learn it from the provider again.
         if query.endpoint == Endpoint::CountTokens
@@ -138,9 +156,13 @@ impl<'a> StoredModel<'a> {
         let is_refused = |answer: &Result<StoredAnswer, ModelError>| {
             answer.as_ref().is_ok_and(StoredAnswer::is_beyond_the_cap)
         };
-        let mut answer = self.limiter.attempt(attempt, is_refused).await?;
+        let mut answer = limiter.attempt(attempt, is_refused).await?;
         self.note_temperature(query, &answer);
         if let StoredAnswer::Error(error) = &mut answer {
+            // The client ended the call: it was not made, and there is nothing to keep.
+            if error.stopped {
+                return Err(error.clone());
+            }
             if error.kind == FailureKind::TemperatureRefused && self.has_replied(query) {
                 // The model takes the temperature, so this failure is about one text.
                 error.kind = ErrorClass::BadRequest.into();
@@ -162,7 +184,7 @@ impl<'a> StoredModel<'a> {
         &self,
         query: &CallQuery,
     ) -> Option<tokio::sync::MutexGuard<'_, ()>> {
-        let sampled = query.sampled()?;
+        let sampled = query.sampled().filter(|_| self.batches.is_none())?;
         let is_known = || self.has_answered(&sampled);
         if is_known() {
             return None;

@@ -74,6 +74,39 @@ fn so_many_calls_are_under_way_and_no_more() {
 }
 
 #[test]
+fn in_batches_all_calls_of_a_phase_wait_together_and_counts_obey_the_limit() {
+    let mut plan = plan(&["one text", "another text", "a third text"]);
+    plan.config.temperature = Some(0.5);
+    plan.config.judge_temperature = Some(0.0);
+    let player = Player::default().holding();
+    let desk = Desk {
+        concurrency: 2,
+        ..Desk::default()
+    };
+    let runner = desk.runner(&player).batched(true);
+    let (mut most, mut waves) = (0, Vec::new());
+    let run = async { runner.run(&plan, &mut |_| ()).await };
+    drive(run, &player, |player| {
+        let stages: Vec<_> = player.held().iter().map(Asked::stage).collect();
+        let is_count = |stage: &StageName| *stage == StageName::CountOriginal;
+        let counts = stages.iter().filter(|stage| is_count(stage)).count();
+        most = most.max(counts);
+        if counts > 0 {
+            player.release(stages.iter().position(is_count).unwrap());
+            return true;
+        }
+        waves.push(stages.len());
+        for _ in stages {
+            player.release(0);
+        }
+        true
+    })
+    .unwrap()
+    .unwrap();
+    assert_eq!((most, waves), (2, vec![3, 3, 6]));
+}
+
+#[test]
 fn both_judges_are_asked_together() {
     let player = Player::default().holding();
     let mut waves = Vec::new();
