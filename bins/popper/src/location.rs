@@ -16,6 +16,9 @@ pub const DEFAULT_DATABASE: &str = "experiments/popper/popper.db";
 /// The suffix that the database's name gets in the name of its ledger file.
 const LEDGER: &str = ".spend.jsonl";
 
+/// The suffix of a run's file of batches, after the number of the run.
+const BATCHES: &str = ".batch.jsonl";
+
 /// The place of the runs.
 #[derive(Debug, Clone)]
 pub enum StoreLocation {
@@ -66,8 +69,13 @@ impl StoreLocation {
 
     /// The file of the ledger: next to the database file, or in the usual folder under the name of the server's database.
     pub fn ledger_path(&self) -> PathBuf {
+        with_suffix(&self.base(), LEDGER)
+    }
+
+    /// The path whose name begins those of the files of this place.
+    fn base(&self) -> PathBuf {
         match self {
-            Self::File(db) => with_suffix(db, LEDGER),
+            Self::File(db) => db.clone(),
             Self::Server(server) => {
                 let plain = |char: char| match char {
                     '.' | '-' => char,
@@ -75,9 +83,14 @@ impl StoreLocation {
                     _ => '_',
                 };
                 let name: String = server.address.to_string().chars().map(plain).collect();
-                with_suffix(&Path::new(DEFAULT_DATABASE).with_file_name(name), LEDGER)
+                Path::new(DEFAULT_DATABASE).with_file_name(name)
             }
         }
+    }
+
+    /// The file of the batches of a run, next to the ledger.
+    pub fn spool(&self, run_id: i64) -> PathBuf {
+        with_suffix(&self.base(), &format!(".{run_id}{BATCHES}"))
     }
 
     /// The folder of the database file, or the usual one for a server; where it is the working directory, an empty path.

@@ -4,6 +4,7 @@ use std::io::Write as _;
 
 use bin_support::model::{ProviderName, price_table};
 use bin_support::{Exit, Failure, Session, escape};
+use llm_client::models::Model;
 use llm_client::{ModelTable, Usage, Usd};
 use popper_discovery::EnumerativeProposer;
 use popper_discovery::llm::LlmProposer;
@@ -148,6 +149,12 @@ fn estimate(
     let calls_at_most = iterations * (1 + u64::from(settings.discovery.repairs));
     let table = price_table(work.prices.as_deref())?;
     let known = table.find(provider.as_str(), &model);
+    let known = if work.half_price {
+        known.and_then(Model::in_batches)
+    } else {
+        known.cloned()
+    };
+    let known = known.as_ref();
     let is_free = !provider.is_billable();
     let times = |usd: Usd, calls: u64| {
         let nano = usd.0.checked_mul(i64::try_from(calls).ok()?)?;

@@ -1,10 +1,13 @@
 //! The work on a run that `popper run` and `popper resume` share.
 
 use std::fs;
+use std::future::pending;
 use std::io::Write as _;
 use std::sync::Arc;
 
+use bin_support::model::BatchLines;
 use bin_support::{Exit, Failure, Interrupt, Session};
+use llm_client::batch::{BatchCalls, BatchOptions, Progress};
 use llm_client::error::Amount;
 use llm_client::{Cassette, Client, Clock, ErrorKind, Usd};
 use popper_discovery::status::RunStatus;
@@ -125,6 +128,8 @@ impl Job<'_> {
         if let Some(client) = &client {
             self.keep_ledger(client, run.id, &cost)?;
         }
+        let calls = client.map(|client| self.batches(&client, run.id));
+        let calls = calls.transpose()?.flatten();
         session.status(&format!("writing to {}", self.location));
         // Before a worker of this process has jobs, and while the server may be away.
         let (evaluator, mut own) = tokio::select! {
@@ -133,15 +138,14 @@ impl Job<'_> {
         };
         let mut discovery = discovery.with_evaluator(evaluator);
         let mut watch = ProgressObserver::new(session.progress.clone(), interrupt, cost);
-        let ended = self
-            .work(
-                &mut discovery,
-                total,
-                proposer.as_ref(),
-                &mut watch,
-                &mut own,
-            )
-            .await;
+        let work = self.work(
+            &mut discovery,
+            total,
+            proposer.as_ref(),
+            &mut watch,
+            &mut own,
+        );
+        let ended = answered(calls, work, session).await;
         drop(watch);
         if let Err(Error::Evaluate(EvaluatorError::Other(error))) = &ended
             && let Some(error) = error.downcast_ref()
@@ -241,6 +245,17 @@ impl Job<'_> {
         client.keep_ledger(&ledger).map_err(Failure::usage)
     }
 
+    /// The batches that the calls of a run go in, if a flag says so or the run was begun so.
+    fn batches(&self, client: &Client, run_id: i64) -> Result<Option<BatchCalls>, Failure> {
+        let spool = self.location.spool(run_id);
+        let is_replayed = self.work.model.replay.is_some();
+        if is_replayed || !self.work.half_price && !spool.exists() {
+            return Ok(None);
+        }
+        let calls = BatchCalls::open(&spool, BatchOptions::new(client.clone()));
+        calls.map(Some).map_err(Failure::usage)
+    }
+
     /// Prints the result of the run and the next commands.
     async fn conclude(
         &self,
@@ -300,6 +315,20 @@ impl Job<'_> {
         let command = ResumeCommand::resume(run.id, self.location, self.work);
         session.warn(&format!("to continue: {command}"));
     }
+}
+
+/// Waits for `work`, whose calls go in batches if there are `calls`. An interruption ends the work, and the calls with it.
+async fn answered<T>(
+    calls: Option<BatchCalls>,
+    work: impl Future<Output = T>,
+    session: &Session,
+) -> T {
+    let Some(calls) = calls else {
+        return work.await;
+    };
+    let mut lines = BatchLines::default();
+    let tell = |progress: &Progress| lines.tell(progress, session);
+    calls.run(work, pending(), tell).await
 }
 
 /// Returns the cap in dollars that ended a run, and the amount spent.

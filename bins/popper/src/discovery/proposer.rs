@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use bin_support::model::{
-    ModelDefaults, ModelFlags, ModelSource, OpenOptions, ProviderName, check_price, price_table,
+    ModelDefaults, ModelSource, OpenOptions, ProviderName, check_price, price_table,
 };
 use bin_support::{Failure, Session};
 use llm_client::{Client, ClientBuilder, Timer};
@@ -47,13 +47,13 @@ pub fn choose(
     let known = stored.filter(|id| *id != EnumerativeProposer::ID);
     let must_ask = match (work.proposer, stored) {
         (Some(ProposerName::Enumerative), _) => {
-            return match named(&work.model) {
+            return match named(work) {
                 Some(flag) => Err(Failure::usage(Error::Meaningless { flag })),
                 None => Ok(enumerative),
             };
         }
         (None, None) => false,
-        (None, Some(_)) if known.is_none() && named(&work.model).is_none() => {
+        (None, Some(_)) if known.is_none() && named(work).is_none() => {
             return Ok(enumerative);
         }
         (Some(ProposerName::Llm), _) | (None, Some(_)) => true,
@@ -73,6 +73,10 @@ pub fn choose(
         |client: ClientBuilder| client.models(prices)
     });
     match flags.open(options, &session.environment, |line| session.warn(line))? {
+        ModelSource::Offline if work.half_price => {
+            let flag = "--half-price";
+            Err(Failure::usage(Error::Meaningless { flag }))
+        }
         ModelSource::Offline => Ok(enumerative),
         ModelSource::Client {
             client,
@@ -82,6 +86,9 @@ pub fn choose(
         } => {
             if flags.max_usd.is_some() && flags.replay.is_none() {
                 check_price(&prices, provider, &model)?;
+            }
+            if work.half_price {
+                client.check_batch(&model).map_err(Failure::usage)?;
             }
             let options = LlmOptions::of(&settings.discovery, seed);
             let proposer = LlmProposer::new(client.clone(), model, options);
@@ -95,7 +102,8 @@ pub fn choose(
 }
 
 /// The first flag that names a model or a server. `--replay` also gives the time of a run, so it may stand alone.
-fn named(flags: &ModelFlags) -> Option<&'static str> {
+fn named(work: &RunOptions) -> Option<&'static str> {
+    let flags = &work.model;
     let asks = flags
         .provider
         .is_some_and(|name| name != ProviderName::Offline);
@@ -104,6 +112,7 @@ fn named(flags: &ModelFlags) -> Option<&'static str> {
         ("--base-url", flags.base_url.is_some()),
         ("--model", flags.model.is_some()),
         ("--record", flags.record.is_some()),
+        ("--half-price", work.half_price),
     ];
     let mut given = given.into_iter().filter(|(_, given)| *given);
     given.next().map(|(flag, _)| flag)

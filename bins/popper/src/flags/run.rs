@@ -62,6 +62,11 @@ pub struct RunOptions {
     /// File of prices that override the built-in ones.
     #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub prices: Option<PathBuf>,
+    /// Ask the model in batches, at half the price and within a day each.
+    ///
+    /// Each call is a batch. A run that was begun so is continued so.
+    #[arg(long, hide_short_help = true)]
+    pub half_price: bool,
     #[command(flatten, next_help_heading = "Machine options")]
     pub fleet: FleetFlags,
     #[command(flatten, next_help_heading = "Model options")]

@@ -4,6 +4,7 @@
     reason = "a test stops at the first surprise, and the line says which"
 )]
 
+mod batches;
 mod caps;
 mod check;
 mod config;
