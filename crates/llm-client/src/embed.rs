@@ -15,6 +15,8 @@ pub struct EmbedRequest {
     pub inputs: Vec<String>,
     /// The length of the vectors, for models that have several.
     pub dimensions: Option<u32>,
+    /// Headers of the request, as in [`Request::headers`].
+    pub headers: Vec<(String, String)>,
 }
 
 impl EmbedRequest {
@@ -27,11 +29,13 @@ impl EmbedRequest {
             model: model.into(),
             inputs: inputs.into_iter().map(Into::into).collect(),
             dimensions: None,
+            headers: Vec::new(),
         }
     }
 
     setters! {
         dimensions: Option<u32>,
+        headers: Vec<(String, String)>,
     }
 
     /// The request of a part of the texts as the layers pass it on: a message for each text, and the length as a field of the
@@ -39,6 +43,7 @@ impl EmbedRequest {
     pub(crate) fn part(&self, inputs: &[String]) -> Request {
         let mut request = Request::new(&self.model, "");
         request.messages = inputs.iter().map(Message::user).collect();
+        request.headers.clone_from(&self.headers);
         let length = self.dimensions.map(|length| ("dimensions", length));
         let fields = length.into_iter();
         request.extra = (fields.map(|(name, length)| (name.to_owned(), Value::from(length))))

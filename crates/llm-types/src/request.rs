@@ -44,6 +44,11 @@ pub struct Request {
     pub labels: BTreeMap<String, String>,
     /// Tells equal requests apart in a cassette, whatever order they run in; never sent.
     pub replay_key: Option<String>,
+    /// Headers of this request, in addition to those of the client: at most 16. A name has 1 to 64 of `a-z 0-9 -` and comes once,
+    /// a value at most 4096 bytes of visible ASCII. `anthropic-beta` is added to the client's own list; a name that the client or
+    /// HTTP sets is refused. They are not part of the hash by which a cassette knows the request, and a batch cannot have them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub headers: Vec<(String, String)>,
     /// Further top-level fields of the body, merged last. A null takes a field out. `model`, `messages` and
     /// `stream` are refused.
     pub extra: Map<String, Value>,
@@ -75,6 +80,7 @@ impl Request {
         user_id: Option<String>,
         labels: BTreeMap<String, String>,
         replay_key: Option<String>,
+        headers: Vec<(String, String)>,
         extra: Map<String, Value>,
     }
 

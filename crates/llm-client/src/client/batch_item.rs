@@ -68,6 +68,10 @@ impl Client {
     }
 
     pub(super) fn batch_wire(&self, prepared: &PreparedRequest<'_>) -> Result<HttpRequest, Error> {
+        if !prepared.request.headers.is_empty() {
+            let why = "the requests of a batch have no headers; leave them out, or ask by a call";
+            return Err(Error::refused("headers", why));
+        }
         let provider = &self.inner.settings.provider;
         provider.encode(&prepared.request, &prepared.terms.target, Route::Whole)
     }

@@ -16,6 +16,7 @@ mod counting;
 mod embedding;
 mod finisher;
 mod open_stream;
+mod own_headers;
 mod prepare;
 #[cfg(feature = "batch")]
 pub(crate) mod queue;

@@ -11,6 +11,7 @@ use serde_json::{Map, Value};
 use super::adapt::{adapt, retarget};
 use super::check::check;
 use super::core::ClientCore;
+use super::own_headers;
 use crate::Error;
 use crate::models::tokens::{self, PromptTokens};
 use crate::models::{Factor, Model};
@@ -106,7 +107,9 @@ impl ClientCore {
         let settings = &self.settings;
         let PreparedRequest { request, terms } = prepared;
         let route = terms.route(wanted, settings.timeouts.total);
-        settings.provider.encode(request, &terms.target, route)
+        let mut wire = settings.provider.encode(request, &terms.target, route)?;
+        own_headers::add(&mut wire.headers, &request.headers)?;
+        Ok(wire)
     }
 
     /// Checks `request` and adapts it to `target`, a model of the client's provider.

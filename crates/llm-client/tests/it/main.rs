@@ -19,6 +19,7 @@ mod embed;
 mod errors;
 mod faults;
 mod foreign;
+mod headers;
 mod katan;
 mod layers;
 mod ledger;
