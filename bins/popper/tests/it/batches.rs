@@ -1,29 +1,45 @@
 //! Runs whose model is asked in batches.
 
-use std::sync::Mutex;
+use std::fs;
+use std::process::Stdio;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Arc, Mutex};
+use std::thread;
 
 use llm_client::{Clock as _, SystemClock};
 use serde_json::{Value, json};
 use test_support::{Answer, FaultServer, Received};
 
 use crate::models::laws;
-use crate::process::words;
+use crate::process::{fresh, words};
 use crate::runs::Place;
 
 /// The batches of messages at a server, by their requests.
 #[derive(Default)]
 struct BatchServer {
     batches: Mutex<Vec<Vec<Value>>>,
+    /// Whether no batch is over.
+    holds: AtomicBool,
 }
 
 impl BatchServer {
+    fn sizes(&self) -> Vec<usize> {
+        self.batches.lock().unwrap().iter().map(Vec::len).collect()
+    }
+
     fn answer(&self, received: &Received) -> Answer {
         let mut batches = self.batches.lock().unwrap();
         let path: Vec<&str> = received.path.split(['/', '?']).collect();
         let at = path.iter().find_map(|part| part.strip_prefix("batch_"));
+        let state = if self.holds.load(Relaxed) {
+            "in_progress"
+        } else {
+            "ended"
+        };
         let row = |at: usize, requests: &[Value]| {
             json!({
-                "id": format!("batch_{at}"), "type": "message_batch", "processing_status": "ended",
+                "id": format!("batch_{at}"), "type": "message_batch", "processing_status": state,
                 "created_at": jiff::Timestamp::try_from(SystemClock::new().now()).unwrap().to_string(), "results_url": null,
                 "request_counts": {"processing": 0, "succeeded": requests.len(), "errored": 0, "canceled": 0, "expired": 0},
             })
@@ -61,7 +77,7 @@ impl BatchServer {
 
 #[test]
 fn each_call_of_a_run_at_half_the_price_is_a_batch_also_when_it_is_resumed() {
-    let batches = std::sync::Arc::new(BatchServer::default());
+    let batches = Arc::new(BatchServer::default());
     let server = FaultServer::play({
         let batches = batches.clone();
         move |received| batches.answer(received)
@@ -77,16 +93,7 @@ fn each_call_of_a_run_at_half_the_price_is_a_batch_also_when_it_is_resumed() {
         "{}",
         ran.stderr
     );
-    let sizes = || {
-        batches
-            .batches
-            .lock()
-            .unwrap()
-            .iter()
-            .map(Vec::len)
-            .collect::<Vec<_>>()
-    };
-    assert_eq!(sizes(), [1]);
+    assert_eq!(batches.sizes(), [1]);
     let cost = |status: &Value| status["cost"]["nano_usd"].as_u64().unwrap();
     let once = cost(&place.status("1"));
     // 1,000 tokens at $2 and 100 at $10 for a million.
@@ -96,8 +103,43 @@ fn each_call_of_a_run_at_half_the_price_is_a_batch_also_when_it_is_resumed() {
         "resume 1 --iterations 2 --base-url {base}"
     )));
     assert_eq!(resumed.code, Some(0), "{}", resumed.stderr);
-    assert_eq!(sizes(), [1, 1]);
+    assert_eq!(batches.sizes(), [1, 1]);
     assert_eq!(cost(&place.status("1")), 2 * once);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_run_that_is_killed_pays_its_batch_once() {
+    let batches = Arc::new(BatchServer::default());
+    let server = FaultServer::play({
+        let batches = batches.clone();
+        move |received| batches.answer(received)
+    });
+    batches.holds.store(true, Relaxed);
+    let place = Place::new();
+    let base = server.url("/");
+    let run = format!(
+        "run --config config.json --db popper.db --model claude-opus-5-5 --iterations 1 --half-price --base-url {base}"
+    );
+    let mut child = fresh(place.path(), &words(&run))
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let spool = place.path().join("popper.db.1.batch.jsonl");
+    while !fs::read_to_string(&spool).is_ok_and(|text| text.contains("\"submitted\":")) {
+        assert!(child.try_wait().unwrap().is_none(), "the program ended");
+        thread::yield_now();
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    batches.holds.store(false, Relaxed);
+    let resumed = place.popper(&words(&format!(
+        "resume 1 --iterations 1 --base-url {base}"
+    )));
+    assert_eq!(resumed.code, Some(0), "{}", resumed.stderr);
+    assert_eq!(batches.sizes(), [1]);
+    assert_eq!(place.status("1")["cost"]["nano_usd"], 3_000_000);
 }
 
 #[test]

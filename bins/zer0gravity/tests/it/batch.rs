@@ -177,6 +177,19 @@ fn the_command_that_continues_names_the_prices() {
 }
 
 #[test]
+fn an_estimate_of_batches_is_half_of_that_of_calls() {
+    let place = Place::new();
+    let most = |flags: &str| {
+        let estimate = format!("estimate --all --json --model claude-opus-5-5 {flags}");
+        let estimate = place.alone(&words(&estimate)).exits(0).json();
+        let usd = estimate["usdAtMost"].as_str().unwrap().to_owned();
+        usd.trim_start_matches('$').parse::<f64>().unwrap()
+    };
+    let (calls, batches) = (most(""), most("--batch"));
+    assert!((calls - 2.0 * batches).abs() < 1e-6, "{calls} {batches}");
+}
+
+#[test]
 fn a_rescore_by_batches_asks_judges_alone() {
     let (place, stub) = (Place::new(), CompressionStub::start(StubMode::Ok));
     place

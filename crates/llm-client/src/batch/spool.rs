@@ -116,7 +116,7 @@ impl Spool {
     /// Keeps requests in the spool, submits those that are new, and returns the key of each.
     ///
     /// # Errors
-    /// Nothing is kept if a request is [`Refused`](crate::ErrorKind::Refused), as by [`crate::Client::complete`] or for a model
+    /// No request is kept if one of them is [`Refused`](crate::ErrorKind::Refused), as by [`crate::Client::complete`] or for a model
     /// without a factor of batches. If the submission fails, the requests are kept, and the same requests have the same keys
     /// again; an error that may pass is one of [`Progress::problems`], as is a cap that batches under way use up: the requests
     /// within it are submitted.

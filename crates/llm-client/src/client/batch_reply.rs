@@ -23,7 +23,7 @@ impl Client {
     /// Asks for a whole reply in a batch. If the batches end, the call is cancelled.
     ///
     /// # Errors
-    /// The request cannot be sent, which would be an error of all that are submitted with it; or as of the batches.
+    /// The request cannot be sent, or as of the batches.
     pub(super) async fn complete_in_batch(
         &self,
         request: &Request,
