@@ -225,6 +225,16 @@ impl fmt::Display for ToolError {
 
 impl std::error::Error for ToolError {}
 
+impl From<BrainError> for ToolError {
+    fn from(error: BrainError) -> Self {
+        match error {
+            BrainError::Cancelled => Self::new("stopped", "stopped"),
+            BrainError::Budget(line) => Self::new("budget", line),
+            error => Self::new("model", error.plain()),
+        }
+    }
+}
+
 impl From<StoreError> for ToolError {
     fn from(error: StoreError) -> Self {
         let mut detail = error.to_string();

@@ -182,6 +182,7 @@ impl TurnContext<'_> {
         if caller.facts.unprompted {
             self.spending.count_face_call()?;
         }
+        let _place = self.spending.queue(caller.cancel).await?;
         // Its words are for the model, not for the person.
         let answer = self
             .spending

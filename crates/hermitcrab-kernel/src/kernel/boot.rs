@@ -8,7 +8,7 @@ use crate::conversation::{self, ConversationRecord, Utterance, window};
 use crate::dispatch::TurnContext;
 use crate::faces::{Mounted, ShellError};
 use crate::prompt::{BOOT_MESSAGE, Phase, Running};
-use crate::turn::Turn;
+use crate::turn::{Turn, TurnMessages, TurnSettings};
 use crate::{Event, EventSink, Face, KernelError, TurnReport};
 
 /// The result of a boot.
@@ -103,10 +103,13 @@ impl<'a> Boot<'a> {
             },
             face: self.context.config.face,
         };
-        let turn = Turn::new(self.context, self.record, phase, self.events, self.cancel);
-        let report = match turn.run(vec![Utterance::kernel(BOOT_MESSAGE)]).await {
-            Ok(report) => report,
-            Err(KernelError::Brain(error)) => {
+        let settings = TurnSettings::of_conversation(self.context, phase);
+        let messages = TurnMessages::of_conversation(self.record);
+        let mut turn = Turn::new(self.context, messages, &settings, self.events, self.cancel);
+        turn.messages.push(Utterance::kernel(BOOT_MESSAGE));
+        let report = match turn.run().await {
+            Ok(turn) => turn.report(),
+            Err(error) => {
                 let info = self.context.brain.info();
                 let mut report = report(self.context, String::new(), info.model);
                 report.safe_face = Some(SafeFace {
@@ -117,7 +120,6 @@ impl<'a> Boot<'a> {
                 report.notices = self.notices;
                 return Ok(report);
             }
-            Err(error) => return Err(error),
         };
         self.note_wake(report.stopped.is_none());
         Ok(self.booted(report))

@@ -32,7 +32,7 @@ impl Kernel {
         };
         params["messages"] = messages;
         params["tools"] = serde_json::json!([]);
-        self.ask_once(params, AnswerFormat::Text, &events, &cancel)
+        self.ask(params, AnswerFormat::Text, None, &events, &cancel)
             .await
     }
 
@@ -49,7 +49,7 @@ impl Kernel {
         events: EventSink,
         cancel: CancellationToken,
     ) -> ToolResult {
-        self.ask_once(params, AnswerFormat::Blocks, &events, &cancel)
+        self.ask(params, AnswerFormat::Blocks, None, &events, &cancel)
             .await
     }
 
@@ -65,27 +65,23 @@ impl Kernel {
         events: EventSink,
         cancel: CancellationToken,
     ) -> ToolResult {
-        let context = self.owners.context();
-        let answer = face_request::ask_on(context, params, by, self.unprompted, &events, &cancel);
-        self.redacted(may_block(answer).await)
-    }
-
-    async fn ask_once(
-        &self,
-        params: Value,
-        form: AnswerFormat,
-        events: &EventSink,
-        cancel: &CancellationToken,
-    ) -> ToolResult {
-        let context = self.owners.context();
-        let answer = face_request::ask_once(context, params, form, self.unprompted, events, cancel);
-        self.redacted(may_block(answer).await)
+        self.ask(params, AnswerFormat::Blocks, Some(by), &events, &cancel)
+            .await
     }
 
     /// An answer for the face, with keys removed.
-    fn redacted(&self, answer: Result<Value, ToolError>) -> ToolResult {
-        let mut outcome = ToolResult::from(answer.map(ToolResult::of));
-        let redactor = &self.owners.config.redactor;
+    async fn ask(
+        &self,
+        params: Value,
+        form: AnswerFormat,
+        by: Option<EditAuthor>,
+        events: &EventSink,
+        cancel: &CancellationToken,
+    ) -> ToolResult {
+        let (context, unprompted) = (self.owners.context(), self.unprompted);
+        let answer = face_request::ask(context, params, form, by, unprompted, events, cancel);
+        let mut outcome = ToolResult::from(may_block(answer).await.map(ToolResult::of));
+        let redactor = &context.config.redactor;
         clean(&mut outcome.content, &|text| redactor.redact(&text));
         outcome
     }

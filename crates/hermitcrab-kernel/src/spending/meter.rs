@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use jiff::{SignedDuration, Timestamp};
 use llm_client::{Clock, ModelTable, Usd};
 use pscale_blocks::{O200k, TokenCounter as _};
+use tokio::sync::MutexGuard as QueueGuard;
 use tokio_util::sync::CancellationToken;
 
 use super::budget;
@@ -84,32 +85,6 @@ impl SpendMeter {
         self.sums().begin_turn();
     }
 
-    /// Counts a reply, with the charges of failed attempts before it.
-    pub fn record_reply(&self, brain: &dyn Brain, answer: &BrainReply, events: &EventSink) {
-        let Some(call) = UsageLine::of(&answer.model, &answer.reply, O200k.name()) else {
-            return;
-        };
-        let charged = call.charged(brain.take_spend());
-        self.record(charged.unwrap_or(call), events);
-    }
-
-    /// Counts a call of `model`, or of the one that the error names, without an answer, if anything was charged for it.
-    pub fn record_failed_call(
-        &self,
-        brain: &dyn Brain,
-        model: &str,
-        error: &BrainError,
-        events: &EventSink,
-    ) {
-        let model = match error {
-            BrainError::Model { model, .. } => model,
-            _ => model,
-        };
-        if let Some(call) = UsageLine::lost(model, brain.take_spend()) {
-            self.record(call, events);
-        }
-    }
-
     fn record(&self, call: UsageLine, events: &EventSink) {
         let now = timestamp(&*self.clock);
         let recorded = self.sums().add(&self.files, &call.at(now));
@@ -150,8 +125,32 @@ impl SpendMeter {
         Ok(())
     }
 
-    /// Asks the brain, within the budgets.
-    pub async fn complete(
+    /// Makes one request, within the budgets, and counts what it took with the charges of failed attempts. Without an answer the
+    /// model that the error names is charged. `words` get the text as it arrives.
+    pub async fn ask(
+        &self,
+        brain: &dyn Brain,
+        request: BrainRequest,
+        words: &EventSink,
+        events: &EventSink,
+        cancel: &CancellationToken,
+    ) -> Result<BrainReply, BrainError> {
+        let model = brain.info().asked(&request).to_owned();
+        let answer = self.complete(brain, request, words, cancel).await;
+        let spend = brain.take_spend();
+        let call = match &answer {
+            Ok(answer) => UsageLine::of(&answer.model, &answer.reply, O200k.name())
+                .map(|call| call.charged(spend).unwrap_or(call)),
+            Err(BrainError::Model { model, .. }) => UsageLine::lost(model, spend),
+            Err(_) => UsageLine::lost(&model, spend),
+        };
+        if let Some(call) = call {
+            self.record(call, events);
+        }
+        answer
+    }
+
+    async fn complete(
         &self,
         brain: &dyn Brain,
         mut request: BrainRequest,
@@ -175,35 +174,15 @@ impl SpendMeter {
             .await
     }
 
-    /// Makes one request outside of the conversation. Its tokens count in the turn and the day.
-    pub async fn ask(
+    /// Waits until no other request outside of the conversation is under way.
+    pub async fn queue(
         &self,
-        brain: &dyn Brain,
-        request: BrainRequest,
-        words: &EventSink,
-        events: &EventSink,
         cancel: &CancellationToken,
-    ) -> Result<BrainReply, ToolError> {
-        let stopped = || ToolError::new("stopped", "it was stopped");
-        let _turn = tokio::select! {
+    ) -> Result<QueueGuard<'_, ()>, BrainError> {
+        tokio::select! {
             biased;
-            () = cancel.cancelled() => return Err(stopped()),
-            mine = self.asking.lock() => mine,
-        };
-        let model = brain.info().asked(&request).to_owned();
-        match self.complete(brain, request, words, cancel).await {
-            Ok(answer) => {
-                self.record_reply(brain, &answer, events);
-                Ok(answer)
-            }
-            Err(error) => {
-                self.record_failed_call(brain, &model, &error, events);
-                Err(match error {
-                    BrainError::Cancelled => stopped(),
-                    BrainError::Budget(line) => ToolError::new("budget", line),
-                    error => ToolError::new("model", error.plain()),
-                })
-            }
+            () = cancel.cancelled() => Err(BrainError::Cancelled),
+            mine = self.asking.lock() => Ok(mine),
         }
     }
 }

@@ -4,46 +4,43 @@ use llm_client::{BlockKind, Message, Role};
 use pscale_blocks::EditAuthor;
 use serde_json::Value;
 
-use super::request::offered;
-use super::{BOOT_REPAIRS, NextStep, REPAIRS, Turn};
+use super::{NextStep, Turn};
+use crate::ToolError;
 use crate::conversation::{Author, Utterance};
-use crate::dispatch::{CLOSE_AT, ToolCaller};
-use crate::prompt::Phase;
+use crate::dispatch::{CLOSE_AT, ToolCaller, author};
 use crate::table::ToolResult;
 
 impl Turn<'_> {
-    /// Runs the calls of a reply, which may be cut off.
+    /// Runs the calls of a reply, which may be cut off. Their results are one message of the kernel.
     pub(super) async fn run_calls(&mut self, message: Message, cut_off: bool) -> NextStep {
-        self.rounds += 1;
         self.continued = false;
-        let (context, phase) = (self.context, self.phase);
-        let is_offered = |name: &str| offered(context, phase).iter().any(|tool| tool == name);
+        let (context, settings) = (self.context, self.settings);
+        let is_offered = |name: &str| {
+            let tools = settings.prompt.tools(context);
+            tools.iter().any(|tool| tool.name() == Some(name))
+        };
         let mut caller = self.caller();
         let ran = context.run_calls(&message, cut_off, &is_offered, &mut caller);
         let mut results = ran.await;
-        self.pending.push(Utterance::new(Author::Model, message));
+        self.messages.push(Utterance::new(Author::Model, message));
         if let Some(BlockKind::ToolResult { content, .. }) =
             results.blocks.last_mut().map(|block| &mut block.kind)
         {
             content.extend(self.tell());
         }
         let results_said = Message::new(Role::User, results.blocks);
-        self.pending
+        self.messages
             .push(Utterance::new(Author::Kernel, results_said));
         self.store();
         if results.repeated {
-            return self.stop(format!(
-                "stopped: the same tool was called {CLOSE_AT} times with the same arguments"
-            ));
+            let line = format!(
+                "stopped: the same tool was called too often ({CLOSE_AT} times) with the same arguments"
+            );
+            return self.stop(ToolError::new("repeated", line));
         }
-        let repairs = if self.in_boot() {
-            BOOT_REPAIRS
-        } else {
-            REPAIRS
-        };
-        if self.facts.failed > repairs {
+        if self.facts.failed > settings.repairs {
             self.safe_face = Some(std::mem::take(&mut self.facts.errors));
-            return self.stop(format!(
+            return self.limit(format!(
                 "no shell compiled in {} attempts: the safe face is shown",
                 self.facts.failed
             ));
@@ -60,15 +57,17 @@ impl Turn<'_> {
         context.run_tool(name, input, &mut self.caller()).await
     }
 
-    /// The model as the one who calls.
+    /// The caller of the tools: the model, or the face that asked.
     fn caller(&mut self) -> ToolCaller<'_> {
+        let model = || EditAuthor::Model {
+            id: self.model.clone(),
+            web: self.facts.read.last.clone(),
+        };
+        let provenance = self.settings.by.clone().unwrap_or_else(model);
         ToolCaller {
-            by: self.model.clone(),
-            provenance: EditAuthor::Model {
-                id: self.model.clone(),
-                web: self.facts.read.last.clone(),
-            },
-            boot: self.phase != Phase::Call,
+            by: author(&provenance),
+            provenance,
+            boot: self.in_boot(),
             facts: &mut self.facts,
             events: self.events,
             cancel: self.cancel,

@@ -2,29 +2,30 @@
 
 mod calls;
 pub(crate) mod face_request;
+mod messages;
 mod reply;
 mod request;
+mod settings;
 
-use llm_client::{Block, Message, Role};
-use pscale_blocks::O200k;
+use llm_client::{Block, Message, Role, Usage};
 pub(crate) use request::preview;
 pub use request::{PromptLimit, PromptPreview, PromptTokens};
 use serde::Serialize;
 use tokio_util::sync::CancellationToken;
 
 use crate::config::{UsageTotals, timestamp};
-use crate::conversation::window::{self, WindowLimits};
+use crate::conversation::window::WindowLimits;
 use crate::conversation::{self, Author, ConversationRecord, Utterance};
 use crate::dispatch::{TurnContext, TurnFacts};
 use crate::faces::{Notes, ShellError};
 use crate::prompt::Phase;
-use crate::{BrainError, EventSink, Face, KernelError, ToolError};
+use crate::{BrainError, BrainReply, BrainRequest, EventSink, KernelError, ToolError};
+pub(crate) use messages::TurnMessages;
+use settings::TurnPrompt;
+pub(crate) use settings::TurnSettings;
 
 /// The longest message of the person in characters.
 pub const MAX_INPUT: usize = 60_000;
-/// The number of attempts to repair a shell, in a turn and in a boot.
-const REPAIRS: u32 = 5;
-const BOOT_REPAIRS: u32 = 3;
 
 /// The result of a turn.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -59,13 +60,15 @@ pub(crate) async fn say(
 ) -> Result<TurnReport, KernelError> {
     // No key is ever on record, nor sent to a model.
     let text = by.says(pscale_blocks::store::remove_keys(&input).0.into_owned());
-    let mut turn = Turn::new(context, record, Phase::Call, events, cancel);
-    let notes = turn
-        .tell()
-        .map(|notes| Message::new(Role::User, vec![notes]));
-    let notes = notes.map(|notes| Utterance::new(Author::Kernel, notes));
-    let said = Utterance::new(by, Message::user(text));
-    turn.run(notes.into_iter().chain([said]).collect()).await
+    let settings = TurnSettings::of_conversation(context, Phase::Call);
+    let messages = TurnMessages::of_conversation(record);
+    let mut turn = Turn::new(context, messages, &settings, events, cancel);
+    if let Some(notes) = turn.tell() {
+        let notes = Message::new(Role::User, vec![notes]);
+        turn.messages.push(Utterance::new(Author::Kernel, notes));
+    }
+    turn.messages.push(Utterance::new(by, Message::user(text)));
+    Ok(turn.run().await?.report())
 }
 
 /// Whether `input` can be said.
@@ -88,20 +91,20 @@ pub(crate) fn check_input(input: &str) -> Result<(), KernelError> {
 )]
 pub(crate) struct Turn<'a> {
     pub context: TurnContext<'a>,
-    pub record: &'a mut ConversationRecord,
-    pub phase: Phase,
+    pub settings: &'a TurnSettings,
+    pub messages: TurnMessages<'a>,
     pub events: &'a EventSink,
     pub cancel: &'a CancellationToken,
     pub facts: TurnFacts,
-    /// Said in this turn and not on record yet: a round goes there whole, with its results.
-    pending: Vec<Utterance>,
     /// Lines about the face in these messages: they wait again if the messages go.
     told: Notes,
-    /// Messages of this turn that are on record.
-    stored: usize,
     /// The text of the model for the person so far.
     text: String,
     model: String,
+    /// The last reply.
+    reply: Option<BrainReply>,
+    /// The usage of all replies.
+    usage: Usage,
     rounds: u32,
     pauses: u32,
     limits: WindowLimits,
@@ -116,7 +119,7 @@ pub(crate) struct Turn<'a> {
     shrunk: bool,
     /// The model that refused: the chain continues after it.
     after: Option<String>,
-    stopped: Option<String>,
+    stopped: Option<ToolError>,
     safe_face: Option<Vec<ShellError>>,
 }
 
@@ -127,26 +130,29 @@ enum NextStep {
 }
 
 impl<'a> Turn<'a> {
+    /// A turn of the conversation begins new sums.
     pub fn new(
         context: TurnContext<'a>,
-        record: &'a mut ConversationRecord,
-        phase: Phase,
+        messages: TurnMessages<'a>,
+        settings: &'a TurnSettings,
         events: &'a EventSink,
         cancel: &'a CancellationToken,
     ) -> Self {
-        context.spending.begin_turn();
+        if messages.are_recorded() {
+            context.spending.begin_turn();
+        }
         Self {
             context,
-            record,
-            phase,
+            settings,
+            messages,
             events,
             cancel,
             facts: TurnFacts::default(),
-            pending: Vec::new(),
             told: Notes::default(),
-            stored: 0,
             text: String::new(),
             model: context.brain.info().model,
+            reply: None,
+            usage: Usage::default(),
             rounds: 0,
             pauses: 0,
             limits: WindowLimits::default(),
@@ -161,13 +167,12 @@ impl<'a> Turn<'a> {
         }
     }
 
-    /// Begins with `first` and continues until the model is done or a limit is reached.
-    pub async fn run(mut self, first: Vec<Utterance>) -> Result<TurnReport, KernelError> {
-        self.pending = first;
+    /// Asks until the model is done or a limit is reached.
+    pub async fn run(mut self) -> Result<Self, BrainError> {
         loop {
             match self.round().await {
                 Ok(NextStep::Ask) => {}
-                Ok(NextStep::Done) => break,
+                Ok(NextStep::Done) => return Ok(self),
                 Err(error) => {
                     // What is whole stays; what was only asked is not on record.
                     self.forget();
@@ -175,163 +180,106 @@ impl<'a> Turn<'a> {
                 }
             }
         }
-        let info = self.context.brain.info();
-        Ok(TurnReport {
+    }
+
+    /// The result of a turn of the conversation.
+    pub fn report(self) -> TurnReport {
+        TurnReport {
             text: self.text,
             rounds: self.rounds,
             tools: self.facts.used,
             usage: self.context.spending.usage().turn,
             model: self.model,
-            offline: info.offline,
-            stopped: self.stopped,
+            offline: self.context.brain.info().offline,
+            stopped: self.stopped.map(|fault| fault.detail),
             safe_face: self.safe_face,
-        })
+        }
     }
 
     fn in_boot(&self) -> bool {
-        self.phase != Phase::Call
-    }
-
-    fn wants_shell(&self) -> bool {
-        matches!(
-            self.phase,
-            Phase::Boot {
-                face: Face::Page,
-                ..
-            }
-        )
+        matches!(self.settings.prompt, TurnPrompt::Blocks(Phase::Boot { .. }))
     }
 
     /// One request, and what its answer asks for.
-    async fn round(&mut self) -> Result<NextStep, KernelError> {
-        let budgets = self.context.config.settings.budgets;
-        let most = if self.in_boot() {
-            budgets.boot_rounds
-        } else {
-            budgets.rounds
-        };
+    async fn round(&mut self) -> Result<NextStep, BrainError> {
+        let most = self.settings.rounds;
         if self.cancel.is_cancelled() {
-            return Ok(self.stop("stopped".to_owned()));
+            return Ok(self.stop(BrainError::Cancelled.into()));
         }
         if self.rounds >= most {
-            return Ok(self.stop(format!(
-                "stopped after {most} rounds (budgets.{}); say \"continue\" to continue",
-                if self.in_boot() {
-                    "boot_rounds"
-                } else {
-                    "rounds"
-                }
+            let budget = if self.in_boot() {
+                "boot_rounds"
+            } else {
+                "rounds"
+            };
+            return Ok(self.limit(format!(
+                "stopped after {most} rounds (budgets.{budget}); say \"continue\" to continue"
             )));
         }
-        let shown = self.window();
-        let context = self.context;
-        let after = self.after.clone();
-        let request = request::request(context, self.phase, shown, self.tools_off, after);
-        let answer = (context.spending).complete(context.brain, request, self.events, self.cancel);
-        let answer = match answer.await {
+        if self.facts.unprompted
+            && let Err(fault) = self.context.spending.count_face_call()
+        {
+            return Ok(self.stop(fault));
+        }
+        let window = (self.messages).window(self.context, self.limits, self.events);
+        let mut request = self.settings.prompt.request(self.context, window);
+        let is_last = self.rounds + 1 == most;
+        request.tools_off = self.tools_off || is_last && self.settings.last_without_tools;
+        request.after.clone_from(&self.after);
+        let answer = match self.ask(request).await {
             Ok(answer) => answer,
-            Err(error) => {
-                let spending = &context.spending;
-                spending.record_failed_call(context.brain, &self.model, &error, self.events);
-                return match error {
-                    BrainError::Cancelled => Ok(self.stop("stopped".to_owned())),
-                    BrainError::Budget(line) => Ok(self.stop(line)),
-                    error if self.has_paused_words() => Ok(self.stop(format!(
+            Err(error @ (BrainError::Cancelled | BrainError::Budget(_))) => {
+                return Ok(self.stop(error.into()));
+            }
+            Err(error) if self.messages.have_paused_words() => {
+                return Ok(self.stop(ToolError::new(
+                    "model",
+                    format!(
                         "the provider paused, and the answer cannot be continued: {}",
                         error.plain()
-                    ))),
-                    error => Err(error.into()),
-                };
+                    ),
+                )));
             }
+            Err(error) => return Err(error),
         };
-        (context.spending).record_reply(context.brain, &answer, self.events);
         self.model.clone_from(&answer.model);
-        Ok(self.answered(answer).await)
+        self.usage.add(&answer.reply.usage);
+        let next = self.answered(&answer).await;
+        self.reply = Some(answer);
+        Ok(next)
     }
 
-    /// Whether the last words are an answer in which the provider paused: it is paid for, and whole as far as it goes.
-    fn has_paused_words(&self) -> bool {
-        let last = self.pending.last().map(|said| &said.message);
-        last.is_some_and(|last| {
-            last.role == Role::Assistant
-                && (last.content.last()).is_some_and(|block| block.as_text().is_some())
-        })
+    async fn ask(&self, request: BrainRequest) -> Result<BrainReply, BrainError> {
+        let (spending, brain, events) = (self.context.spending, self.context.brain, self.events);
+        let _place = if self.settings.takes_any_reply {
+            Some(spending.queue(self.cancel).await?)
+        } else {
+            None
+        };
+        (spending.ask(brain, request, events, events, self.cancel)).await
     }
 
-    /// The messages that the model sees. Turns that it no longer sees move to the block `history`.
-    fn window(&mut self) -> Vec<Message> {
-        let pending = self.pending.iter().map(|said| &said.message);
-        let all: Vec<_> = (self.record.messages().chain(pending)).cloned().collect();
-        let current = self.record.messages().len() - self.stored;
-        let mut window = window::trim(all, Some(current), self.limits, &O200k);
-        let in_history = window.kept_from == 0 || self.move_to_history(window.kept_from);
-        let store = &*self.context.toolbox.store;
-        let earlier = window.notice || self.record.has_moved();
-        if earlier && let Some(first) = window.messages.first_mut() {
-            if window.notice {
-                first.content.remove(0);
-            }
-            let notice = if in_history {
-                self.context.history.notice(store)
-            } else {
-                window::LEFT_OUT.to_owned()
-            };
-            first.content.insert(0, Block::text(notice));
-        }
-        self.show_last_turn(&mut window.messages);
-        window.messages
+    /// Ends the turn at a limit of the kernel or the provider.
+    fn limit(&mut self, line: impl Into<String>) -> NextStep {
+        self.stop(ToolError::new("stopped", line))
     }
 
-    fn move_to_history(&mut self, count: usize) -> bool {
-        let (store, now) = (&*self.context.toolbox.store, timestamp(self.context.clock));
-        let history = self.context.history;
-        (self.record).move_to_history(history, store, now, count, self.events)
-    }
-
-    /// A turn that alone is too large for the window would be forgotten by the very next one: a few words of it stay.
-    fn show_last_turn(&self, messages: &mut [Message]) {
-        let is_alone = self.record.messages().len() == self.stored;
-        if let (true, Some(last)) = (is_alone, self.record.last_moved())
-            && let Some(first) = messages.first_mut()
-        {
-            let words = format!("[The turn before, clipped: {last}]");
-            first
-                .content
-                .insert(1.min(first.content.len()), Block::text(words));
-        }
-    }
-
-    /// Ends the turn at a limit: open calls get an answer, and the messages are recorded.
-    fn stop(&mut self, line: String) -> NextStep {
-        let fault = ToolError::new("stopped", line.as_str());
-        self.close_open(&fault);
+    /// Ends the turn before the model is done. The messages are recorded.
+    fn stop(&mut self, fault: ToolError) -> NextStep {
         // A question without any answer is not on record: the person asks it again, or another one.
-        if (self.pending.iter()).any(|said| said.message.role == Role::Assistant) {
+        if self.messages.have_answer() {
             self.store();
         }
         self.forget();
-        self.stopped = Some(line);
+        self.stopped = Some(fault);
         NextStep::Done
     }
 
-    /// Answers every open call of the last reply with `fault`.
-    fn close_open(&mut self, fault: &ToolError) {
-        let said = std::mem::take(&mut self.pending).into_iter();
-        let (mut by, mut messages): (Vec<_>, Vec<_>) =
-            said.map(|said| (said.by, said.message)).unzip();
-        window::close_open(&mut messages, fault);
-        let last = (messages.iter()).rposition(|message| message.role == Role::Assistant);
-        if let Some(last) = last.filter(|_| messages.len() > by.len()) {
-            by.insert(last + 1, Author::Kernel);
-        }
-        let said = by.into_iter().zip(messages);
-        self.pending = said
-            .map(|(by, message)| Utterance::new(by, message))
-            .collect();
-    }
-
-    /// Takes the lines about the face that wait, as a piece of a message.
+    /// Takes the lines about the face that wait, as a piece of a message of the conversation.
     fn tell(&mut self) -> Option<Block> {
+        if !self.messages.are_recorded() {
+            return None;
+        }
         let notes = self.context.faces.notes().take();
         let text = notes.text();
         self.told.add_all(notes);
@@ -340,7 +288,7 @@ impl<'a> Turn<'a> {
 
     /// Drops the messages that are not on record. Their lines about the face wait for the next message.
     fn forget(&mut self) {
-        self.pending.clear();
+        self.messages.forget();
         let mut told = std::mem::take(&mut self.told);
         let mut waiting = self.context.faces.notes();
         told.add_all(waiting.take());
@@ -349,11 +297,8 @@ impl<'a> Turn<'a> {
 
     /// Records the messages. If the record cannot be written they stay in memory, with a notice for the person.
     fn store(&mut self) {
-        let now = timestamp(self.context.clock);
-        let pending = std::mem::take(&mut self.pending);
-        self.stored += pending.len();
         self.told = Notes::default();
-        if let Err(error) = self.record.add(now, pending) {
+        if let Err(error) = self.messages.store(timestamp(self.context.clock)) {
             self.events.notice(format!(
                 "{} cannot be written ({error}): what was said is in memory only, the next turn tries again",
                 conversation::FILE

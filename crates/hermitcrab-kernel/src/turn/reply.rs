@@ -3,23 +3,24 @@
 use llm_client::{Block, BlockKind, Message, Reply, StopReason};
 use serde_json::{Value, json};
 
-use super::{BOOT_REPAIRS, NextStep, Turn};
-use crate::BrainReply;
+use super::{NextStep, Turn};
 use crate::conversation::window::{self, WindowLimits};
 use crate::conversation::{Author, Utterance, without_copies};
 use crate::dispatch::calls;
-use crate::prompt::{Phase, kernel_words as asks};
+use crate::prompt::kernel_words as asks;
+use crate::{BrainReply, Face};
 
 /// The number of pauses of replies in a turn.
 const PAUSES: u32 = 5;
 
 impl Turn<'_> {
-    pub(super) async fn answered(&mut self, answer: BrainReply) -> NextStep {
-        let reply = answer.reply;
+    pub(super) async fn answered(&mut self, answer: &BrainReply) -> NextStep {
+        self.rounds += 1;
+        let reply = &answer.reply;
         let mut message = reply.to_message();
         without_copies(&mut message);
         window::cut_names(&mut message);
-        window::distinct_ids(&mut message, self.record.messages());
+        window::distinct_ids(&mut message, self.messages.all());
         let calls = calls(&message);
         let searched = |block: &Block| matches!(block.kind, BlockKind::ServerToolResult { .. });
         if message.content.iter().any(searched) {
@@ -34,16 +35,23 @@ impl Turn<'_> {
         if is_answer {
             self.append_text(&text);
         }
+        let has_calls = !calls.is_empty();
+        let takes_any = self.settings.takes_any_reply;
         match &reply.stop {
-            StopReason::PauseTurn if calls.is_empty() => self.paused(message),
-            StopReason::Refusal => {
+            _ if takes_any && self.rounds == self.settings.rounds => NextStep::Done,
+            StopReason::Refusal if !takes_any => {
                 self.text.truncate(before);
-                self.refused(&reply, answer.model)
+                self.refused(reply, &answer.model)
             }
-            StopReason::ContentFilter if calls.is_empty() => self.filtered(message),
-            StopReason::ContextWindow if calls.is_empty() => self.shrink(),
-            StopReason::MaxTokens => self.cut_off(message, &text).await,
-            _ if !calls.is_empty() => self.run_calls(message, false).await,
+            stop if has_calls => {
+                self.run_calls(message, *stop == StopReason::MaxTokens)
+                    .await
+            }
+            StopReason::PauseTurn => self.paused(message),
+            _ if takes_any => NextStep::Done,
+            StopReason::ContentFilter => self.filtered(message),
+            StopReason::ContextWindow => self.shrink(),
+            StopReason::MaxTokens => self.cut_off(message, &text),
             stop => {
                 if let StopReason::Other(other) = stop {
                     let other = self.context.config.redactor.redact(other);
@@ -56,7 +64,7 @@ impl Turn<'_> {
     }
 
     /// Adds text to the answer. A continuation follows the text before it directly.
-    pub(super) fn append_text(&mut self, text: &str) {
+    fn append_text(&mut self, text: &str) {
         if text.trim().is_empty() {
             return;
         }
@@ -67,19 +75,22 @@ impl Turn<'_> {
         self.text.push_str(text);
     }
 
-    pub(super) fn paused(&mut self, message: Message) -> NextStep {
-        if self.pauses == PAUSES {
-            self.pending.push(Utterance::new(Author::Model, message));
-            return self.stop(format!("stopped after {PAUSES} pauses of the provider"));
-        }
-        self.pauses += 1;
+    fn paused(&mut self, message: Message) -> NextStep {
         self.goes_on = true;
         // The content goes back as it came.
-        self.pending.push(Utterance::new(Author::Model, message));
+        self.messages.push(Utterance::new(Author::Model, message));
+        if self.settings.takes_any_reply {
+            return NextStep::Ask;
+        }
+        self.rounds -= 1;
+        if self.pauses == PAUSES {
+            return self.limit(format!("stopped after {PAUSES} pauses of the provider"));
+        }
+        self.pauses += 1;
         NextStep::Ask
     }
 
-    pub(super) fn refused(&mut self, reply: &Reply, model: String) -> NextStep {
+    fn refused(&mut self, reply: &Reply, model: &str) -> NextStep {
         let details = reply
             .stop_details
             .as_ref()
@@ -94,33 +105,30 @@ impl Turn<'_> {
         let chain = &self.context.config.settings.models;
         let is_last = chain.last().is_none_or(|last| last.id == model);
         if self.context.config.settings.fallback_on_refusal && !is_last {
-            self.rounds += 1;
-            self.after = Some(model);
+            self.after = Some(model.to_owned());
             return NextStep::Ask;
         }
         if self.text.trim().is_empty() {
             self.text.clone_from(&line);
         }
         let line_said = Message::assistant(format!("[{line}.]"));
-        self.pending.push(Utterance::new(Author::Kernel, line_said));
-        self.store();
-        self.stopped = Some(line);
-        NextStep::Done
+        self.messages
+            .push(Utterance::new(Author::Kernel, line_said));
+        self.limit(line)
     }
 
     /// The provider ended the reply; the received part is kept.
-    pub(super) fn filtered(&mut self, message: Message) -> NextStep {
-        self.rounds += 1;
-        push_said(&mut self.pending, message);
-        self.stop("the provider's content filter stopped the answer".to_owned())
+    fn filtered(&mut self, message: Message) -> NextStep {
+        self.push_said(message);
+        self.limit("the provider's content filter stopped the answer")
     }
 
     /// The context window is full: with a quarter of what was shown it may do.
-    pub(super) fn shrink(&mut self) -> NextStep {
+    fn shrink(&mut self) -> NextStep {
+        self.rounds -= 1;
         if self.shrunk {
-            return self.stop(
-                "stopped: the model's context window is full; begin with a shorter message"
-                    .to_owned(),
+            return self.limit(
+                "stopped: the model's context window is full; begin with a shorter message",
             );
         }
         self.shrunk = true;
@@ -132,11 +140,7 @@ impl Turn<'_> {
     }
 
     /// The reply is as long as allowed.
-    pub(super) async fn cut_off(&mut self, message: Message, text: &str) -> NextStep {
-        if !calls(&message).is_empty() {
-            return self.run_calls(message, true).await;
-        }
-        self.rounds += 1;
+    fn cut_off(&mut self, message: Message, text: &str) -> NextStep {
         let unclosed = text.matches("```").count() % 2 == 1;
         let ask = if text.trim().is_empty() {
             asks::ANSWER
@@ -145,46 +149,45 @@ impl Turn<'_> {
         } else {
             asks::GO_ON
         };
-        push_said(&mut self.pending, message);
+        self.push_said(message);
         if self.continued {
-            return self.stop("the answer was cut off at the token limit twice".to_owned());
+            return self.limit("the answer was cut off at the token limit twice");
         }
         self.continued = true;
         self.goes_on = true;
-        self.pending.push(Utterance::kernel(ask));
+        self.messages.push(Utterance::kernel(ask));
         self.store();
         NextStep::Ask
     }
 
     /// The model is done, or says so.
-    pub(super) async fn ended(&mut self, message: Message, text: &str) -> NextStep {
-        self.rounds += 1;
+    async fn ended(&mut self, message: Message, text: &str) -> NextStep {
         let silent = text.trim().is_empty();
-        push_said(&mut self.pending, message);
-        if self.phase == Phase::Call {
+        self.push_said(message);
+        if !self.in_boot() {
             if silent && !self.facts.used.is_empty() && !self.closing {
                 self.closing = true;
                 self.tools_off = true;
-                self.pending.push(Utterance::kernel(asks::SENTENCE));
+                self.messages.push(Utterance::kernel(asks::SENTENCE));
                 return NextStep::Ask;
             }
             if silent && self.closing {
                 self.append_text(&format!("done: {}", self.facts.used.join(", ")));
             }
+            self.store();
             if silent && self.facts.used.is_empty() {
                 self.events.notice("the model answered nothing");
-                self.stopped = Some("the model answered nothing; say it in another way".to_owned());
+                return self.limit("the model answered nothing; say it in another way");
             }
-            self.store();
             return NextStep::Done;
         }
         self.booted_in_words(text).await
     }
 
     /// A boot ends in words: in a terminal they are the greeting, for a page there may be a component in them.
-    pub(super) async fn booted_in_words(&mut self, text: &str) -> NextStep {
+    async fn booted_in_words(&mut self, text: &str) -> NextStep {
         self.store();
-        if !self.wants_shell() {
+        if self.context.config.face == Face::Terminal {
             return NextStep::Done;
         }
         if text.contains("```") {
@@ -193,39 +196,36 @@ impl Turn<'_> {
                 self.text = outside_fences(text);
                 return NextStep::Done;
             }
-            if self.facts.failed > BOOT_REPAIRS {
+            if self.facts.failed > self.settings.repairs {
                 self.safe_face = Some(std::mem::take(&mut self.facts.errors));
-                self.stopped = Some("no shell compiled: the safe face is shown".to_owned());
-                return NextStep::Done;
+                return self.limit("no shell compiled: the safe face is shown");
             }
-            self.pending.push(Utterance::kernel(format!(
-                "{}{}. Answer with one fenced jsx component.]",
-                asks::REPAIR,
-                outcome.text()
+            let (repair, fault) = (asks::REPAIR, outcome.text());
+            self.messages.push(Utterance::kernel(format!(
+                "{repair}{fault}. Answer with one fenced jsx component.]"
             )));
             return NextStep::Ask;
         }
         if self.closing {
-            self.stopped = Some("the model wrote no face: the safe face is shown".to_owned());
             self.safe_face = Some(Vec::new());
-            return NextStep::Done;
+            return self.limit("the model wrote no face: the safe face is shown");
         }
         self.closing = true;
         self.tools_off = true;
-        self.pending.push(Utterance::kernel(asks::COMPONENT));
+        self.messages.push(Utterance::kernel(asks::COMPONENT));
         NextStep::Ask
     }
-}
 
-/// Records a reply that says something: thoughts alone are not a message.
-fn push_said(pending: &mut Vec<Utterance>, message: Message) {
-    let says = |block: &Block| match &block.kind {
-        BlockKind::Text { text } => !text.trim().is_empty(),
-        BlockKind::Thinking { .. } | BlockKind::RedactedThinking => false,
-        _ => true,
-    };
-    if message.content.iter().any(says) {
-        pending.push(Utterance::new(Author::Model, message));
+    /// Adds a reply that says something: thoughts alone are not a message.
+    fn push_said(&mut self, message: Message) {
+        let says = |block: &Block| match &block.kind {
+            BlockKind::Text { text } => !text.trim().is_empty(),
+            BlockKind::Thinking { .. } | BlockKind::RedactedThinking => false,
+            _ => true,
+        };
+        if message.content.iter().any(says) {
+            self.messages.push(Utterance::new(Author::Model, message));
+        }
     }
 }
 

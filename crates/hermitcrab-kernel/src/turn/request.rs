@@ -1,4 +1,4 @@
-//! The next request: instructions, tools, and the window of the conversation.
+//! The next request of the conversation: instructions, tools, and what it takes of the budgets.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::conversation::ConversationRecord;
 use crate::conversation::window::{self, WindowLimits};
 use crate::dispatch::TurnContext;
 use crate::prompt::{BOOT_MESSAGE, CoreBlock, Part, Phase, PromptBlocks, SystemPrompt};
-use crate::{BrainRequest, Tier, table};
+use crate::table;
 
 /// A request before it is sent.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -92,19 +92,8 @@ const CALL_TOOLS_WRAPPED: usize = 600;
 const ANTHROPIC: &str = "anthropic";
 const WHOLE: usize = 5_000;
 
-/// The names of the tools that a request of this phase offers.
-pub(super) fn offered(context: TurnContext<'_>, phase: Phase) -> Vec<String> {
-    if phase == Phase::Call {
-        return context.active_names();
-    }
-    let boot = table::boot_tools();
-    boot.iter()
-        .filter_map(ToolSpec::name)
-        .map(str::to_owned)
-        .collect()
-}
-
-fn tools_of(context: TurnContext<'_>, phase: Phase) -> Vec<ToolSpec> {
+/// The tools of a request of this phase.
+pub(super) fn tools_of(context: TurnContext<'_>, phase: Phase) -> Vec<ToolSpec> {
     if phase == Phase::Call {
         context.active_tools()
     } else {
@@ -113,7 +102,7 @@ fn tools_of(context: TurnContext<'_>, phase: Phase) -> Vec<ToolSpec> {
 }
 
 /// The instructions from the current blocks; keystone and constitution are those of the start.
-fn system(context: TurnContext<'_>, phase: Phase) -> SystemPrompt {
+pub(super) fn system(context: TurnContext<'_>, phase: Phase) -> SystemPrompt {
     let load = |core: CoreBlock| -> Option<Arc<Block>> {
         context
             .toolbox
@@ -135,27 +124,6 @@ fn system(context: TurnContext<'_>, phase: Phase) -> SystemPrompt {
         network: network.as_deref(),
     };
     SystemPrompt::new(phase, &blocks, &O200k)
-}
-
-pub(super) fn request(
-    context: TurnContext<'_>,
-    phase: Phase,
-    messages: Vec<Message>,
-    tools_off: bool,
-    after: Option<String>,
-) -> BrainRequest {
-    BrainRequest {
-        system: system(context, phase).blocks(),
-        tools: tools_of(context, phase),
-        tools_off,
-        messages,
-        tier: Tier::Default,
-        model: None,
-        thinking_off: false,
-        face: context.config.face,
-        after,
-        ..BrainRequest::default()
-    }
 }
 
 pub(crate) fn preview(

@@ -1,10 +1,8 @@
-//! Keeps a conversation paired while it grows.
+//! The calls of a reply, as a conversation can take them: short names, and ids that no other call has.
 
 use std::collections::BTreeSet;
 
-use llm_client::{Block, BlockKind, Message, Role};
-
-use crate::ToolError;
+use llm_client::{Block, BlockKind, Message};
 
 /// The longest name of a tool that is kept, in characters. No tool of the kernel has a longer one.
 const NAME_CHARS: usize = 64;
@@ -62,54 +60,9 @@ pub(super) fn free_id(id: &str, taken: &mut BTreeSet<String>) -> Option<String> 
     Some(free)
 }
 
-/// Answers every open call of the last assistant message with `fault`; answers how many were open.
-///
-/// The results come after those that are there, and before any text.
-pub fn close_open(messages: &mut Vec<Message>, fault: &ToolError) -> usize {
-    let Some(last) = messages
-        .iter()
-        .rposition(|message| message.role == Role::Assistant)
-    else {
-        return 0;
-    };
-    let results = messages[last + 1..]
-        .iter()
-        .flat_map(|message| &message.content);
-    let closed: BTreeSet<&str> = results.filter_map(result_id).collect();
-    let calls = messages[last].content.iter().filter_map(call_id);
-    let text = serde_json::to_string(fault).unwrap_or_else(|_| fault.to_string());
-    let errors: Vec<Block> = calls
-        .filter(|id| !closed.contains(id))
-        .map(|id| Block::tool_result(id, &text, true))
-        .collect();
-    let count = errors.len();
-    if count == 0 {
-        return 0;
-    }
-    match messages.get_mut(last + 1) {
-        Some(next) if next.role == Role::User => {
-            let results = next
-                .content
-                .iter()
-                .take_while(|block| result_id(block).is_some());
-            let at = results.count();
-            next.content.splice(at..at, errors);
-        }
-        _ => messages.insert(last + 1, Message::new(Role::User, errors)),
-    }
-    count
-}
-
 fn call_id(block: &Block) -> Option<&str> {
     match &block.kind {
         BlockKind::ToolUse { id, .. } => Some(id),
-        _ => None,
-    }
-}
-
-fn result_id(block: &Block) -> Option<&str> {
-    match &block.kind {
-        BlockKind::ToolResult { tool_use_id, .. } => Some(tool_use_id),
         _ => None,
     }
 }

@@ -10,7 +10,7 @@ use std::ops::Range;
 use llm_client::{Block, BlockKind, Message, Role};
 use pscale_blocks::TokenCounter;
 
-pub use close::{close_open, cut_names, distinct_ids};
+pub use close::{cut_names, distinct_ids};
 pub(crate) use history::days_of;
 pub use history::{entries, group_summary};
 pub use sanitise::{ValidMessages, sanitise};

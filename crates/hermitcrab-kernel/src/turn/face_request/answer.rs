@@ -34,16 +34,6 @@ pub(super) fn of(answer: &BrainReply, form: AnswerFormat, taken: &Usage) -> Valu
     })
 }
 
-/// Adds what one more request took.
-pub(super) fn add(sum: &mut Usage, more: &Usage) {
-    let add = |sum: &mut u64, more: u64| *sum = sum.saturating_add(more);
-    add(&mut sum.input, more.input);
-    add(&mut sum.output, more.output);
-    add(&mut sum.cache_read, more.cache_read);
-    add(&mut sum.cache_write_5m, more.cache_write_5m);
-    add(&mut sum.cache_write_1h, more.cache_write_1h);
-}
-
 fn block(block: &Block) -> Option<Value> {
     Some(match &block.kind {
         BlockKind::Text { text } => json!({"type": "text", "text": text}),

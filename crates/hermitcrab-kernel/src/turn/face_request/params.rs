@@ -25,83 +25,50 @@ pub(super) enum ToolChoice {
     OwnOnly,
 }
 
-/// A request of a face.
-#[derive(Debug, Clone)]
-pub(super) struct Params {
-    /// The conversation; the last message is of the user.
-    pub messages: Vec<Message>,
-    /// The tools that the face named; `None` if it named no list.
-    pub tools: Option<Vec<ToolSpec>>,
-    system: Vec<Block>,
-    tier: Tier,
-    model: Option<String>,
-    max_tokens: Option<u32>,
-    thinking_off: bool,
-}
-
-impl Params {
-    pub fn read(
-        context: TurnContext<'_>,
-        mut given: Value,
-        choice: ToolChoice,
-    ) -> Result<Self, ToolError> {
-        if !given.is_object() {
-            return Err(wrong("params", "an object"));
-        }
-        let size = given.to_string().len();
-        if size > MAX_PARAMS {
-            let detail = format!("the request has {size} bytes, more than {MAX_PARAMS}");
-            return Err(ToolError::new("too_large", detail));
-        }
-        // No key is ever sent to a model.
-        let redactor = &context.config.redactor;
-        clean(&mut given, &|text| {
-            remove_keys(&redactor.redact_exact(text)).0.into_owned()
-        });
-        let messages = messages(&given["messages"])?;
-        let said = window::sanitise(messages.clone()).into_messages();
-        if said.last().is_none_or(|last| last.role != Role::User) {
-            let detail = "messages end with one of the user that is not empty";
-            return Err(ToolError::new("bad_arguments", detail));
-        }
-        if !said.iter().any(window::starts_turn) {
-            let detail = "messages hold words of the user, not only results of tools";
-            return Err(ToolError::new("bad_arguments", detail));
-        }
-        let (tier, model) = model(context, &given["model"])?;
-        Ok(Self {
-            messages,
-            tools: tools(context, &given["tools"], choice)?,
-            system: system(&given["system"])?,
-            tier,
-            model,
-            max_tokens: max_tokens(&given["max_tokens"])?,
-            thinking_off: given["thinking"]["type"] == "disabled",
-        })
+/// The messages of a face, the last one of the user, and its request without them.
+pub(super) fn read(
+    context: TurnContext<'_>,
+    mut given: Value,
+    choice: ToolChoice,
+) -> Result<(Vec<Message>, BrainRequest), ToolError> {
+    if !given.is_object() {
+        return Err(wrong("params", "an object"));
     }
-
-    /// The request with these messages.
-    pub fn request(
-        &self,
-        messages: Vec<Message>,
-        between: Vec<Block>,
-        tools: Vec<ToolSpec>,
-    ) -> BrainRequest {
-        // Who can read blocks and pages is told what they are.
-        let fixed = (!tools.is_empty()).then(|| Block::text(FIXED_LINE));
-        let own = self.system.iter().cloned().chain(between);
-        BrainRequest {
-            system: fixed.into_iter().chain(own).collect(),
-            tools,
-            tools_off: false,
-            messages,
-            tier: self.tier,
-            model: self.model.clone(),
-            thinking_off: self.thinking_off,
-            max_tokens: self.max_tokens,
-            ..BrainRequest::default()
-        }
+    let size = given.to_string().len();
+    if size > MAX_PARAMS {
+        let detail = format!("the request has {size} bytes, more than {MAX_PARAMS}");
+        return Err(ToolError::new("too_large", detail));
     }
+    // No key is ever sent to a model.
+    let redactor = &context.config.redactor;
+    clean(&mut given, &|text| {
+        remove_keys(&redactor.redact_exact(text)).0.into_owned()
+    });
+    let messages = messages(&given["messages"])?;
+    let said = window::sanitise(messages.clone()).into_messages();
+    if said.last().is_none_or(|last| last.role != Role::User) {
+        let detail = "messages end with one of the user that is not empty";
+        return Err(ToolError::new("bad_arguments", detail));
+    }
+    if !said.iter().any(window::starts_turn) {
+        let detail = "messages hold words of the user, not only results of tools";
+        return Err(ToolError::new("bad_arguments", detail));
+    }
+    let (tier, model) = model(context, &given["model"])?;
+    let tools = tools(context, &given["tools"], choice)?;
+    // Who can read blocks and pages is told what they are.
+    let fixed = (!tools.is_empty()).then(|| Block::text(FIXED_LINE));
+    let system = fixed.into_iter().chain(system(&given["system"])?).collect();
+    let request = BrainRequest {
+        system,
+        tools,
+        tier,
+        model,
+        max_tokens: max_tokens(&given["max_tokens"])?,
+        thinking_off: given["thinking"]["type"] == "disabled",
+        ..BrainRequest::default()
+    };
+    Ok((messages, request))
 }
 
 /// `default`, `fast`, or the id of a model that the person set.
@@ -144,9 +111,10 @@ fn tools(
     context: TurnContext<'_>,
     given: &Value,
     choice: ToolChoice,
-) -> Result<Option<Vec<ToolSpec>>, ToolError> {
+) -> Result<Vec<ToolSpec>, ToolError> {
     let items = match given {
-        Value::Null => return Ok(None),
+        Value::Null if choice == ToolChoice::OwnOnly => return Ok(context.active_tools()),
+        Value::Null => return Ok(Vec::new()),
         Value::Array(items) => items,
         _ => return Err(wrong("tools", "a list")),
     };
@@ -163,7 +131,7 @@ fn tools(
         let detail = format!("these are {} tools, more than {MOST_TOOLS}", tools.len());
         return Err(ToolError::new("too_many", detail));
     }
-    Ok(Some(tools))
+    Ok(tools)
 }
 
 /// A tool or group of the kernel's by its name, or a tool of the face's own.

@@ -120,3 +120,91 @@ async fn the_same_call_again_and_again_ends_the_loop() {
     refused(&outcome, "repeated", "too often");
     assert_eq!(brain.asked().len(), 5);
 }
+
+#[tokio::test]
+async fn what_is_written_after_a_search_of_the_provider_names_the_search() {
+    let found = BlockKind::ServerToolResult {
+        kind: "web_search_tool_result".to_owned(),
+        tool_use_id: "s1".to_owned(),
+        error_code: None,
+    };
+    let write = json!({"name": "skills", "path": "0.8", "content": "Found."});
+    let write = ScriptStep::tool_use("t1", "block_write", &write);
+    let (place, _) = Setting::page().script([
+        ScriptStep::reply(vec![Block::new(found), write], StopReason::ToolUse),
+        ScriptStep::text("Done."),
+    ]);
+    tool_loop(&place, json!({ "messages": user("Search it") })).await;
+    let name = pscale_blocks::BlockName::new("skills").unwrap();
+    let newest = pscale_blocks::store::LogRange::newest(1);
+    let log = place.store.log(&name, newest).unwrap();
+    let by = EditAuthor::Model {
+        id: "script (face 3)".to_owned(),
+        web: Some("a search of the provider".to_owned()),
+    };
+    assert_eq!(log[0].by, by);
+}
+
+#[tokio::test]
+async fn a_reply_without_calls_is_the_answer_whatever_ends_it() {
+    let ends = [
+        (StopReason::EndTurn, "", "end_turn"),
+        (StopReason::MaxTokens, "Half of", "max_tokens"),
+        (StopReason::ContentFilter, "A part", "refusal"),
+        (StopReason::Refusal, "No.", "refusal"),
+        (
+            StopReason::ContextWindow,
+            "",
+            "model_context_window_exceeded",
+        ),
+        (StopReason::Other("odd".to_owned()), "Yes.", "odd"),
+    ];
+    for (stop, text, reason) in ends {
+        let (place, brain) = Setting::page().script([
+            call("t1", "block_list", json!({})),
+            ScriptStep::reply(vec![Block::text(text)], stop),
+        ]);
+        place.kernel.faces().note("the face is red");
+        let outcome = tool_loop(&place, json!({ "messages": user("a") })).await;
+        assert_eq!(outcome.content["content"][0]["text"], text, "{outcome:?}");
+        assert_eq!(outcome.content["stop_reason"], reason);
+        let asked = brain.asked();
+        assert_eq!(asked.len(), 2, "{reason}: nothing more is asked");
+        // Lines about the face are for the conversation.
+        assert!(!format!("{asked:?}").contains("the face is red"));
+        assert!(place.notices().is_empty(), "{:?}", place.notices());
+    }
+}
+
+#[tokio::test]
+async fn a_pause_is_a_round_and_the_tokens_of_all_rounds_are_the_answers() {
+    let mut steps: Vec<_> = (0..7).map(|_| costly("Searching", 10, 1)).collect();
+    for step in &mut steps {
+        if let ScriptStep::Reply(reply) = step {
+            reply.stop = StopReason::PauseTurn;
+        }
+    }
+    steps.extend([call("t1", "block_list", json!({})), costly("Done.", 30, 4)]);
+    let (place, brain) = Setting::page().script(steps);
+    let outcome = tool_loop(&place, json!({ "messages": user("a") })).await;
+    assert_eq!(outcome.content["content"][0]["text"], "Done.");
+    let usage = &outcome.content["usage"];
+    assert_eq!(
+        (&usage["input_tokens"], &usage["output_tokens"]),
+        (&json!(100), &json!(11))
+    );
+    let asked = brain.asked();
+    assert_eq!(asked.len(), 9);
+    // The content goes back as it came, as one message.
+    assert_eq!(asked[7].messages[1].content.len(), 7);
+    // The tenth round would be the last: a pause in it is the answer.
+    let (place, brain) = Setting::page().script(
+        (0..20).map(|_| ScriptStep::reply(vec![Block::text("Searching")], StopReason::PauseTurn)),
+    );
+    let outcome = tool_loop(&place, json!({ "messages": user("a") })).await;
+    assert_eq!(outcome.content["stop_reason"], "pause_turn");
+    assert_eq!(
+        (brain.asked().len(), brain.asked()[9].tools_off),
+        (10, true)
+    );
+}

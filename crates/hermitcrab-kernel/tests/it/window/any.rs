@@ -144,16 +144,4 @@ proptest! {
             prop_assert!(client().prepare(&request).is_ok());
         }
     }
-
-    #[test]
-    fn closing_leaves_nothing_open(messages in conversation()) {
-        let mut messages = sanitise(messages).into_messages();
-        messages.push(assistant(vec![call("new", "x"), call("new", "y")]));
-        let before = messages.split_off(messages.len() - 1);
-        let mut reply = before.into_iter().next().unwrap();
-        distinct_ids(&mut reply, &messages);
-        messages.push(reply);
-        close_open(&mut messages, &ToolError::new("stopped", "stopped"));
-        prop_assert_eq!(sanitise(messages).dangling_removed, 0);
-    }
 }

@@ -5,10 +5,8 @@ mod any;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use hermitcrab_kernel::ToolError;
 use hermitcrab_kernel::conversation::window::{
-    NOTICE, Window, WindowLimits, close_open, distinct_ids, entries, group_summary, sanitise,
-    starts_turn, trim,
+    NOTICE, Window, WindowLimits, distinct_ids, entries, group_summary, sanitise, starts_turn, trim,
 };
 use hermitcrab_kernel::conversation::{Author, Utterance};
 use jiff::Timestamp;
@@ -319,36 +317,6 @@ fn a_reply_gets_distinct_ids_and_keeps_every_other_block_as_it_came() {
     assert_eq!(ids, [Some("a"), Some("a_2"), Some("z_2")]);
     assert_eq!(reply.content[0].raw.as_ref().unwrap().get(), raw);
     assert!(reply.content[1].raw.is_none() && reply.content[2].raw.is_none());
-}
-
-#[test]
-fn open_calls_are_closed_after_the_results_that_are_there() {
-    let fault = ToolError::new("stopped", "the person stopped the turn");
-    let mut messages = vec![
-        Message::user("one"),
-        assistant(vec![call("a", "x"), call("b", "x")]),
-        user(vec![
-            Block::tool_result("a", "1", false),
-            Block::text("and"),
-        ]),
-    ];
-    assert_eq!(close_open(&mut messages, &fault), 1);
-    assert_eq!(close_open(&mut messages, &fault), 0);
-    let text = r#"{"error":"stopped","detail":"the person stopped the turn"}"#;
-    assert_eq!(
-        messages[2].content,
-        [
-            Block::tool_result("a", "1", false),
-            Block::tool_result("b", text, true),
-            Block::text("and")
-        ]
-    );
-    assert_eq!(trimmed(messages).dangling_removed, 0);
-
-    let mut messages = vec![Message::user("one"), assistant(vec![call("a", "x")])];
-    assert_eq!(close_open(&mut messages, &fault), 1);
-    assert_eq!(messages[2], user(vec![Block::tool_result("a", text, true)]));
-    assert_eq!(close_open(&mut vec![Message::user("one")], &fault), 0);
 }
 
 #[test]
