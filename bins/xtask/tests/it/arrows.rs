@@ -152,6 +152,9 @@ const ENGINES: &[&str] = &["logosphere-core", "popper-discovery", "zer0gravity-e
 /// Crates by which the network would come in. `tokio` and `mio` are there for tasks.
 const NETWORK: &[&str] = &["axum", "hyper", "reqwest", "ureq"];
 
+/// Crates of the kernel's features `web` and `files`, by which the network and the files of a person would come in.
+const OF_FEATURES: &[&str] = &["cap-std", "htmd", "reqwest"];
+
 /// An arrow between two packages of the workspace.
 struct Arrow {
     from: String,
@@ -209,10 +212,11 @@ fn the_workspace_keeps_to_the_picture() {
     assert_eq!(faults(&members, &arrows), Vec::<String>::new());
 }
 
-/// The packages below a library, itself included.
-fn below(package: &str, features: &str) -> BTreeSet<String> {
+/// The packages below a library, itself included, with these arguments of `cargo tree`.
+fn below(package: &str, args: &[&str]) -> BTreeSet<String> {
     let tree = Command::new(env!("CARGO"))
-        .args(["tree", "--locked", features, "--edges", "normal"])
+        .args(["tree", "--locked", "--edges", "normal"])
+        .args(args)
         .args(["--prefix", "none", "--format", "{p}", "--package"])
         .arg(format!("{PREFIX}{package}"))
         .output()
@@ -233,7 +237,7 @@ fn reached<'a>(names: &[&'a str], below: &BTreeSet<String>) -> Vec<&'a str> {
 #[test]
 fn the_pure_crates_reach_nothing_impure() {
     for package in PURE {
-        let found = reached(IMPURE, &below(package, "--all-features"));
+        let found = reached(IMPURE, &below(package, &["--all-features"]));
         assert!(found.is_empty(), "{package} reaches {found:?}");
     }
 }
@@ -241,12 +245,24 @@ fn the_pure_crates_reach_nothing_impure() {
 #[test]
 fn the_engines_reach_no_network_without_models() {
     for package in ENGINES {
-        let found = reached(NETWORK, &below(package, "--no-default-features"));
+        let found = reached(NETWORK, &below(package, &["--no-default-features"]));
         assert!(found.is_empty(), "{package} reaches {found:?}");
         // With its feature `llm` it does, so a crate that is renamed is seen.
-        let with_models = reached(NETWORK, &below(package, "--all-features"));
+        let with_models = reached(NETWORK, &below(package, &["--all-features"]));
         assert_eq!(with_models, ["hyper", "reqwest"], "{package}");
     }
+}
+
+#[test]
+fn the_kernel_without_web_and_files_names_none_of_their_crates() {
+    let named = |features: &str| {
+        let direct = below("hermitcrab-kernel", &[features, "--depth", "1"]);
+        reached(OF_FEATURES, &direct)
+    };
+    let found = named("--no-default-features");
+    assert!(found.is_empty(), "hermitcrab-kernel names {found:?}");
+    // With them it does, so a crate that is renamed is seen.
+    assert_eq!(named("--all-features"), OF_FEATURES);
 }
 
 #[test]

@@ -131,6 +131,17 @@ fn every_readme_is_the_crate_doc() {
     );
 }
 
+/// The doc test of the crate runs the example.
+#[test]
+fn the_kernel_is_embedded_in_eight_lines() {
+    let is_kernel = |package: &Package| short_name(&package.name) == "hermitcrab-kernel";
+    let readme = readme(&published().into_iter().find(is_kernel).unwrap());
+    let (_, example) = readme.split_once("```rust\n").unwrap();
+    let (example, _) = example.split_once("```").unwrap();
+    let lines = example.lines().filter(|line| !line.trim().is_empty());
+    assert!(lines.count() <= 8, "{example}");
+}
+
 /// An example that needs a package of this repository's tests cannot be copied.
 #[test]
 fn every_example_needs_published_packages_only() {
