@@ -1,9 +1,11 @@
 use std::path::PathBuf;
 use std::{fmt, io};
 
-use llm_client::{Error, ErrorClass, ErrorKind};
+use llm_client::{Error, ErrorClass};
 use pscale_blocks::{BlockError, NameError, PathError, StoreError};
-use serde::Serialize;
+use serde::de::IntoDeserializer as _;
+use serde::de::value::StrDeserializer;
+use serde::{Deserialize, Serialize};
 
 /// An error of the kernel.
 #[derive(Debug, thiserror::Error)]
@@ -127,7 +129,7 @@ fn of_model(model: &str, error: &Error) -> String {
         ),
         ErrorClass::Timeout => "the provider did not answer in time: ask again".to_owned(),
         ErrorClass::BadResponse => match error.kind() {
-            ErrorKind::StreamTruncated { .. } => {
+            llm_client::ErrorKind::StreamTruncated { .. } => {
                 "the answer was interrupted, and nothing of it is kept: ask again".to_owned()
             }
             _ => format!("the answer cannot be read: {}", one_line(&error.message())),
@@ -152,13 +154,108 @@ fn one_line(text: &str) -> String {
     line
 }
 
+/// The kind of a [`ToolError`], one word for programs: [`ErrorKind::NotFound`] is `not_found`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+#[expect(missing_docs, reason = "each name is the word")]
+pub enum ErrorKind {
+    BadArguments,
+    BadHost,
+    BadKey,
+    BadName,
+    BadOffset,
+    BadPath,
+    BadReply,
+    BadRoot,
+    BadUri,
+    BadUrl,
+    Binary,
+    Budget,
+    Bug,
+    Busy,
+    Compile,
+    Corrupt,
+    CutOff,
+    Denied,
+    DiskFull,
+    EmptyContent,
+    Exists,
+    FaceIsNew,
+    Failed,
+    Format,
+    Full,
+    Gone,
+    Inactive,
+    IntoItself,
+    Io,
+    Locked,
+    ManyRoots,
+    Model,
+    NeedsGrant,
+    NewRoot,
+    Newer,
+    NoBlock,
+    NoDelete,
+    NoFrame,
+    NoShell,
+    NotEmpty,
+    NotFound,
+    NotOnce,
+    NothingToGrow,
+    NothingToRedo,
+    NothingToUndo,
+    Rate,
+    ReadOnly,
+    Refused,
+    Repeated,
+    Revision,
+    Stopped,
+    Timeout,
+    TooDeep,
+    TooLarge,
+    TooMany,
+    TooManyRedirects,
+    TooOften,
+    Unavailable,
+    UnknownMethod,
+    UnknownModel,
+    UnknownTool,
+    Unreachable,
+    WrongKind,
+    /// A word of another program, or of a page: the kernel itself has none of these.
+    #[serde(untagged)]
+    Other(String),
+}
+
+impl From<&str> for ErrorKind {
+    fn from(word: &str) -> Self {
+        let word: StrDeserializer<'_, serde::de::value::Error> = word.into_deserializer();
+        Self::deserialize(word).unwrap_or(Self::Failed)
+    }
+}
+
+/// A kind is equal to its word.
+impl PartialEq<&str> for ErrorKind {
+    fn eq(&self, word: &&str) -> bool {
+        let other = Self::from(*word);
+        *self == other
+    }
+}
+
+impl fmt::Display for ErrorKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.serialize(f)
+    }
+}
+
 /// The error of a tool as the model reads it. A tool never fails in another way.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct ToolError {
-    /// The kind, one word for programs: `not_found`, `bad_path`. The key `error` in JSON.
+    /// The kind. The key `error` in JSON.
     #[serde(rename = "error")]
-    pub kind: String,
+    pub kind: ErrorKind,
     /// The cause.
     pub detail: String,
     /// The advice: what to do next.
@@ -168,9 +265,9 @@ pub struct ToolError {
 
 impl ToolError {
     /// An error of this kind.
-    pub fn new(kind: &str, detail: impl Into<String>) -> Self {
+    pub fn new(kind: impl Into<ErrorKind>, detail: impl Into<String>) -> Self {
         Self {
-            kind: kind.to_owned(),
+            kind: kind.into(),
             detail: detail.into(),
             hint: None,
         }
@@ -180,8 +277,8 @@ impl ToolError {
     #[expect(clippy::needless_pass_by_value, reason = "it is what map_err gives")]
     pub(crate) fn from_io(error: io::Error) -> Self {
         let kind = match error.kind() {
-            io::ErrorKind::StorageFull => "full",
-            _ => "io",
+            io::ErrorKind::StorageFull => ErrorKind::Full,
+            _ => ErrorKind::Io,
         };
         Self::new(kind, error.to_string())
     }
@@ -195,20 +292,22 @@ impl ToolError {
 }
 
 /// The advice for an error of this kind, where the error itself has none.
-pub(crate) fn usual_hint(kind: &str) -> &'static str {
+pub(crate) fn usual_hint(kind: &ErrorKind) -> &'static str {
     match kind {
-        "bad_arguments" => "call it again with arguments as its schema says",
-        "bad_path" => "a path is digits with dots, such as \"0.3.1\"",
-        "bad_name" => "a name begins with a letter: a-z, digits, _ and -, at most 64",
-        "no_block" => "block_list has the names",
-        "not_found" => "read the node above to see what is there",
-        "exists" => "take another name or place, or write to what is there",
-        "empty_content" => "give it a text",
-        "too_large" => "split the text over several nodes",
-        "too_deep" => "write it further up: 32 levels are the most",
-        "full" => "nothing was changed; tell the person that the disk is full",
-        "corrupt" | "io" => "nothing was changed; tell the person, and continue without it",
-        "budget" => "answer the person with what you have",
+        ErrorKind::BadArguments => "call it again with arguments as its schema says",
+        ErrorKind::BadPath => "a path is digits with dots, such as \"0.3.1\"",
+        ErrorKind::BadName => "a name begins with a letter: a-z, digits, _ and -, at most 64",
+        ErrorKind::NoBlock => "block_list has the names",
+        ErrorKind::NotFound => "read the node above to see what is there",
+        ErrorKind::Exists => "take another name or place, or write to what is there",
+        ErrorKind::EmptyContent => "give it a text",
+        ErrorKind::TooLarge => "split the text over several nodes",
+        ErrorKind::TooDeep => "write it further up: 32 levels are the most",
+        ErrorKind::Full => "nothing was changed; tell the person that the disk is full",
+        ErrorKind::Corrupt | ErrorKind::Io => {
+            "nothing was changed; tell the person, and continue without it"
+        }
+        ErrorKind::Budget => "answer the person with what you have",
         _ => "go another way, or tell the person",
     }
 }
@@ -228,9 +327,9 @@ impl std::error::Error for ToolError {}
 impl From<BrainError> for ToolError {
     fn from(error: BrainError) -> Self {
         match error {
-            BrainError::Cancelled => Self::new("stopped", "stopped"),
-            BrainError::Budget(line) => Self::new("budget", line),
-            error => Self::new("model", error.plain()),
+            BrainError::Cancelled => Self::new(ErrorKind::Stopped, "stopped"),
+            BrainError::Budget(line) => Self::new(ErrorKind::Budget, line),
+            error => Self::new(ErrorKind::Model, error.plain()),
         }
     }
 }
@@ -266,6 +365,24 @@ impl From<NameError> for ToolError {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_kind_is_its_word_and_words_of_others_stay() {
+        let fault = ToolError::new(ErrorKind::TooManyRedirects, "x");
+        assert_eq!(fault.to_string(), "too_many_redirects: x");
+        let json = serde_json::to_string(&fault).unwrap();
+        assert_eq!(json, r#"{"error":"too_many_redirects","detail":"x"}"#);
+        for word in ["not_found", "no_block", "into_itself", "io"] {
+            let kind = ErrorKind::from(word);
+            assert!(!matches!(kind, ErrorKind::Other(_)), "{kind:?}");
+            assert_eq!(kind.to_string(), word);
+        }
+        for word in ["TypeError", "other", ""] {
+            let kind = ErrorKind::from(word);
+            assert_eq!(kind, ErrorKind::Other(word.to_owned()));
+            assert_eq!(serde_json::json!(kind), word);
+        }
+    }
 
     #[test]
     fn a_file_error_leaves_the_cause_to_its_source() {

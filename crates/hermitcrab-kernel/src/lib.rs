@@ -60,7 +60,7 @@ pub use brain::{
 };
 pub use config::event::{Event, EventSink};
 pub use config::settings::{Face, KernelConfig};
-pub use error::{BrainError, KernelError, ToolError};
+pub use error::{BrainError, ErrorKind, KernelError, ToolError};
 pub use kernel::{
     BootReport, Kernel, KernelBuilder, SafeFace, begin_conversation, install_default_blocks,
     keystone_of, may_block,

@@ -3,6 +3,7 @@
 use std::io::Write as _;
 
 use bin_support::{Exit, Failure, Session, block_on, escape};
+use hermitcrab_kernel::ErrorKind;
 use hermitcrab_kernel::faces::KeptShells;
 use serde_json::json;
 
@@ -83,8 +84,8 @@ pub fn execute(args: &FacesArgs, data: &DataDir, session: &mut Session) -> Resul
             Some(FacesCommand::Use { rev }) => {
                 let kernel = kernel_setup::open_offline(data)?;
                 if let Some(fault) = kernel.use_shell(rev).await.fault() {
-                    return Err(match fault.kind.as_str() {
-                        "not_found" => Error::NoShell { rev },
+                    return Err(match fault.kind {
+                        ErrorKind::NotFound => Error::NoShell { rev },
                         _ => Error::Tool(fault),
                     }
                     .failure());

@@ -8,7 +8,7 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use hermitcrab_kernel::prompt::{CoreBlock, keystone};
 use hermitcrab_kernel::table::ToolResult;
-use hermitcrab_kernel::{EventSink, ToolError};
+use hermitcrab_kernel::{ErrorKind, EventSink, ToolError};
 use pscale_blocks::bundle::{BundleError, Export, ImportBatch, MAX_BUNDLE, OnConflict};
 use pscale_blocks::{Block, BlockName, EditAuthor, Op, PathError, Stamp, StoreError};
 use secrecy::SecretString;
@@ -25,13 +25,13 @@ type ApiAnswer = Result<Json<Value>, Refusal>;
 /// A fault as an answer. What the block is missing is 404, what the request has wrong 400.
 impl From<ToolError> for Refusal {
     fn from(fault: ToolError) -> Self {
-        let status = match fault.kind.as_str() {
-            "no_block" | "not_found" => StatusCode::NOT_FOUND,
-            "revision" => StatusCode::PRECONDITION_FAILED,
-            "exists" => StatusCode::CONFLICT,
-            "too_large" => StatusCode::PAYLOAD_TOO_LARGE,
-            "full" => StatusCode::INSUFFICIENT_STORAGE,
-            "io" | "corrupt" => StatusCode::INTERNAL_SERVER_ERROR,
+        let status = match fault.kind {
+            ErrorKind::NoBlock | ErrorKind::NotFound => StatusCode::NOT_FOUND,
+            ErrorKind::Revision => StatusCode::PRECONDITION_FAILED,
+            ErrorKind::Exists => StatusCode::CONFLICT,
+            ErrorKind::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
+            ErrorKind::Full => StatusCode::INSUFFICIENT_STORAGE,
+            ErrorKind::Io | ErrorKind::Corrupt => StatusCode::INTERNAL_SERVER_ERROR,
             _ => StatusCode::BAD_REQUEST,
         };
         Self {

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::context::{ToolCaller, TurnContext};
 use crate::table::ToolResult;
-use crate::{Event, ToolError};
+use crate::{ErrorKind, Event, ToolError};
 
 /// The number of equal calls of a tool at which the model is warned, and at which it is stopped.
 const WARN_AT: u32 = 3;
@@ -43,14 +43,16 @@ impl ToolCall<'_> {
         if text.len() > MAX_INPUT {
             let length = text.len();
             let detail = format!("the arguments have {length} bytes, more than {MAX_INPUT}");
-            return Err(ToolError::new("too_large", detail).hint("make several smaller calls"));
+            return Err(
+                ToolError::new(ErrorKind::TooLarge, detail).hint("make several smaller calls")
+            );
         }
         let value: Option<Value> = serde_json::from_str(text).ok();
         let value = value.filter(|value| !is_cut || !value.is_object());
         value.ok_or_else(|| {
             let shown: String = text.chars().take(80).collect();
             ToolError::new(
-                "bad_arguments",
+                ErrorKind::BadArguments,
                 format!("the arguments are not JSON: {shown}"),
             )
         })
@@ -87,13 +89,13 @@ impl TurnContext<'_> {
         for (index, call) in calls.into_iter().enumerate() {
             let outcome = if Some(index) == cut {
                 ToolError::new(
-                    "cut_off",
+                    ErrorKind::CutOff,
                     "the reply ended at the token limit; the call was not run",
                 )
                 .hint("make it smaller")
                 .into()
             } else if caller.cancel.is_cancelled() {
-                ToolError::new("stopped", "the person stopped the turn").into()
+                ToolError::new(ErrorKind::Stopped, "the person stopped the turn").into()
             } else {
                 let (outcome, again) = self.run_call(&call, is_offered, caller).await;
                 results.repeated |= again;
@@ -122,7 +124,7 @@ impl TurnContext<'_> {
         let times = caller.facts.called(call.name, &input);
         if times >= WARN_AT {
             let fault = ToolError::new(
-                "repeated",
+                ErrorKind::Repeated,
                 format!(
                     "this is call {times} of {} with the same arguments in this turn",
                     call.name
@@ -142,7 +144,7 @@ impl TurnContext<'_> {
         let begun = self.clock.elapsed();
         let outcome = if crate::table::tool(call.name).is_some() && !is_offered(call.name) {
             let detail = format!("{} is not among your tools now", call.name);
-            ToolError::new("inactive", detail)
+            ToolError::new(ErrorKind::Inactive, detail)
                 .hint("choose it with set_tools first")
                 .into()
         } else {

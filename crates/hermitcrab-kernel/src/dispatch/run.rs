@@ -12,7 +12,7 @@ use super::context::{ToolCaller, TurnContext};
 use crate::config::timestamp;
 use crate::table::{Args, ToolResult, near_names, tool};
 use crate::toolbox::blocks;
-use crate::{BrainRequest, Event, EventSink, Face, Tier, ToolError};
+use crate::{BrainRequest, ErrorKind, Event, EventSink, Face, Tier, ToolError};
 
 impl TurnContext<'_> {
     /// Runs a tool. A panic in it is its failure; keys are taken out of what it answers.
@@ -27,9 +27,12 @@ impl TurnContext<'_> {
         let run = AssertUnwindSafe(self.dispatch(name, input, caller)).catch_unwind();
         let mut outcome = match run.await {
             Ok(result) => ToolResult::from(result),
-            Err(_) => ToolError::new("bug", format!("{name} stopped with a fault of the program"))
-                .hint("nothing else is lost; go another way")
-                .into(),
+            Err(_) => ToolError::new(
+                ErrorKind::Bug,
+                format!("{name} stopped with a fault of the program"),
+            )
+            .hint("nothing else is lost; go another way")
+            .into(),
         };
         clean(&mut outcome.content, &|text| redactor.redact(&text));
         outcome
@@ -42,7 +45,8 @@ impl TurnContext<'_> {
         caller: &mut ToolCaller<'_>,
     ) -> Result<ToolResult, ToolError> {
         let Some(tool) = tool(name) else {
-            let fault = ToolError::new("unknown_tool", format!("there is no tool {name:?}"));
+            let fault =
+                ToolError::new(ErrorKind::UnknownTool, format!("there is no tool {name:?}"));
             return Err(match near_names(name).as_slice() {
                 [] => fault.hint("block_read(\"capabilities\") lists them"),
                 near => fault.hint(format!("did you mean {}?", near.join(", "))),

@@ -8,7 +8,7 @@ use super::context::{ToolCaller, TurnContext};
 use crate::conversation;
 use crate::faces::{CompiledShell, Mounted, NO_COMPILER, Shell, ShellError};
 use crate::table::{self, Args, Tool, ToolResult, near_names, tool, tool_group};
-use crate::{Event, ToolError};
+use crate::{ErrorKind, Event, ToolError};
 
 /// The most tools that are sent.
 pub(crate) const MOST_TOOLS: usize = 24;
@@ -28,8 +28,10 @@ impl TurnContext<'_> {
     /// The revision and the JSX of the running shell.
     fn running_source(&self) -> Result<(u64, String), ToolError> {
         let rev = self.faces.state().shell;
-        let none =
-            || ToolError::new("no_shell", "no shell is running").hint("write one with recompile");
+        let none = || {
+            ToolError::new(ErrorKind::NoShell, "no shell is running")
+                .hint("write one with recompile")
+        };
         let rev = rev.ok_or_else(none)?;
         let source = self.faces.read_source(rev).map_err(ToolError::from_io)?;
         source.map(|source| (rev, source)).ok_or_else(none)
@@ -49,7 +51,7 @@ impl TurnContext<'_> {
         if count != 1 {
             let near = near_line(&source, old);
             let fault = ToolError::new(
-                "not_once",
+                ErrorKind::NotOnce,
                 format!("old occurs {count} times in the shell; it must occur exactly once"),
             );
             return Err(match near {
@@ -70,7 +72,7 @@ impl TurnContext<'_> {
     ) -> Result<ToolResult, ToolError> {
         if !caller.boot && caller.facts.mounted >= MOUNTS {
             return Err(ToolError::new(
-                "face_is_new",
+                ErrorKind::FaceIsNew,
                 "the face is already new; answer the person",
             ));
         }
@@ -86,7 +88,7 @@ impl TurnContext<'_> {
 
     fn compile(&self, jsx: &str) -> Result<Result<CompiledShell, Vec<ShellError>>, ToolError> {
         let compiled = self.faces.compile(jsx);
-        compiled.ok_or_else(|| ToolError::new("unavailable", NO_COMPILER))
+        compiled.ok_or_else(|| ToolError::new(ErrorKind::Unavailable, NO_COMPILER))
     }
 
     async fn mount(
@@ -148,7 +150,7 @@ impl TurnContext<'_> {
             message: error.message.clone(),
         });
         let mut outcome = ToolResult::from(
-            ToolError::new(&error.kind, error.message.clone())
+            ToolError::new(error.kind.as_str(), error.message.clone())
                 .hint("the face before stays; fix the fault and recompile"),
         );
         outcome.content["line"] = json!(error.line);
@@ -182,7 +184,7 @@ impl TurnContext<'_> {
                 .map(|shell| shell.rev.to_string())
                 .collect();
             return Err(
-                ToolError::new("not_found", format!("there is no shell {rev}"))
+                ToolError::new(ErrorKind::NotFound, format!("there is no shell {rev}"))
                     .hint(format!("kept are {}", kept.join(", "))),
             );
         };
@@ -228,7 +230,7 @@ impl TurnContext<'_> {
         if !unknown.is_empty() {
             let near: Vec<_> = unknown.iter().flat_map(|name| near_names(name)).collect();
             let fault = ToolError::new(
-                "unknown_tool",
+                ErrorKind::UnknownTool,
                 format!(
                     "{} is neither a tool nor a group; nothing was changed",
                     unknown.join(", ")
@@ -248,7 +250,7 @@ impl TurnContext<'_> {
         }
         if tools.len() > MOST_TOOLS {
             return Err(ToolError::new(
-                "too_many",
+                ErrorKind::TooMany,
                 format!(
                     "these are {} tools with the three that always stay, more than {MOST_TOOLS}; nothing was changed",
                     tools.len()
@@ -324,7 +326,7 @@ impl TurnContext<'_> {
 }
 
 fn stopped() -> ToolError {
-    ToolError::new("stopped", "it was stopped")
+    ToolError::new(ErrorKind::Stopped, "it was stopped")
 }
 
 fn compile_failed(errors: Vec<ShellError>, caller: &mut ToolCaller<'_>) -> ToolResult {
@@ -341,7 +343,8 @@ fn compile_failed(errors: Vec<ShellError>, caller: &mut ToolCaller<'_>) -> ToolR
         message: first.clone(),
     });
     let mut outcome = ToolResult::from(
-        ToolError::new("compile", first).hint("the face before stays; fix the fault and recompile"),
+        ToolError::new(ErrorKind::Compile, first)
+            .hint("the face before stays; fix the fault and recompile"),
     );
     outcome.content["errors"] = json!(errors);
     caller.facts.fail(errors);

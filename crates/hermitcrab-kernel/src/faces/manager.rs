@@ -14,7 +14,7 @@ use super::state::{MAX_KEPT, ShellState};
 use crate::config::timestamp;
 use crate::storage::FileStore;
 use crate::table::ToolResult;
-use crate::{KernelError, ToolError};
+use crate::{ErrorKind, KernelError, ToolError};
 
 /// The owner of the kept shells, and of the state and crashes of the face.
 pub struct FaceManager {
@@ -162,7 +162,7 @@ impl FaceManager {
         let size = value.to_string().len();
         if size > MAX_KEPT {
             let detail = format!("the state has {size} bytes, more than {MAX_KEPT}");
-            return ToolError::new("too_large", detail).into();
+            return ToolError::new(ErrorKind::TooLarge, detail).into();
         }
         let value = (!value.is_null()).then_some(value);
         match self.change_state(|kept| put(kept, value)) {

@@ -6,7 +6,7 @@ use super::{Kernel, may_block};
 use crate::dispatch::clean;
 use crate::table::ToolResult;
 use crate::turn::face_request::{self, AnswerFormat};
-use crate::{EventSink, ToolError};
+use crate::{ErrorKind, EventSink, ToolError};
 
 impl Kernel {
     /// Asks a model in plain words, without tools.
@@ -28,7 +28,7 @@ impl Kernel {
         let mut params = match opts {
             Value::Object(opts) => Value::Object(opts),
             Value::Null => serde_json::json!({}),
-            _ => return ToolError::new("bad_arguments", "opts is an object").into(),
+            _ => return ToolError::new(ErrorKind::BadArguments, "opts is an object").into(),
         };
         params["messages"] = messages;
         params["tools"] = serde_json::json!([]);

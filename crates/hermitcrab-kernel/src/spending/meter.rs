@@ -17,8 +17,8 @@ use crate::brain::MAX_TOKENS;
 use crate::config::{Budgets, Usage, timestamp};
 use crate::storage::FileStore;
 use crate::{
-    Brain, BrainError, BrainReply, BrainRequest, Event, EventSink, KernelConfig, KernelError,
-    ToolError,
+    Brain, BrainError, BrainReply, BrainRequest, ErrorKind, Event, EventSink, KernelConfig,
+    KernelError, ToolError,
 };
 
 #[expect(clippy::needless_pass_by_value, reason = "it is what map gives")]
@@ -117,9 +117,8 @@ impl SpendMeter {
             let detail = format!(
                 "faces may ask a model {most} times in an hour without the person (budgets.face_calls_hour)"
             );
-            return Err(
-                ToolError::new("too_often", detail).hint("ask when the person clicks or types")
-            );
+            return Err(ToolError::new(ErrorKind::TooOften, detail)
+                .hint("ask when the person clicks or types"));
         }
         made.push_back(now);
         Ok(())

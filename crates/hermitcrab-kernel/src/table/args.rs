@@ -5,7 +5,7 @@ use std::str::FromStr;
 use pscale_blocks::{BlockName, Path};
 use serde_json::{Map, Value};
 
-use crate::ToolError;
+use crate::{ErrorKind, ToolError};
 
 /// Arguments that follow their schema: every required field is there and every field has its type.
 #[derive(Debug, Clone, Default)]
@@ -15,7 +15,7 @@ impl Args {
     /// Checks `input` against the JSON schema of a tool. Unknown fields are left out; a number in quotes is taken for a
     /// number.
     pub fn check(input: Value, schema: &Value) -> Result<Self, ToolError> {
-        let fault = |detail: String| ToolError::new("bad_arguments", detail);
+        let fault = |detail: String| ToolError::new(ErrorKind::BadArguments, detail);
         let given = match input {
             Value::Object(given) => given,
             Value::Null => Map::new(),
@@ -96,7 +96,7 @@ impl Args {
 fn checked(name: &str, value: &Value, rule: &Value) -> Result<Value, ToolError> {
     let wrong = |expected: &str| {
         ToolError::new(
-            "bad_arguments",
+            ErrorKind::BadArguments,
             format!("{name} is {expected}, here it is {}", kind(value)),
         )
     };
@@ -106,7 +106,7 @@ fn checked(name: &str, value: &Value, rule: &Value) -> Result<Value, ToolError> 
         }
         let choices: Vec<_> = choices.iter().filter_map(Value::as_str).collect();
         return Err(ToolError::new(
-            "bad_arguments",
+            ErrorKind::BadArguments,
             format!("{name} is one of {}, not {value}", choices.join(", ")),
         ));
     }

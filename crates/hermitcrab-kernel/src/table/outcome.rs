@@ -1,8 +1,8 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::ToolError;
 use crate::error::usual_hint;
+use crate::{ErrorKind, ToolError};
 
 /// The answer of a tool. A failure is data, too.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -31,7 +31,7 @@ impl ToolResult {
                 pending_face: false,
                 is_piece: false,
             },
-            Err(error) => ToolError::new("format", error.to_string()).into(),
+            Err(error) => ToolError::new(ErrorKind::Format, error.to_string()).into(),
         }
     }
 
@@ -77,7 +77,7 @@ impl From<ToolError> for ToolResult {
         let mut content = serde_json::Map::new();
         let usual = || usual_hint(&fault.kind).to_owned();
         let hint = fault.hint.clone().unwrap_or_else(usual);
-        content.insert("error".to_owned(), fault.kind.into());
+        content.insert("error".to_owned(), fault.kind.to_string().into());
         content.insert("detail".to_owned(), fault.detail.into());
         content.insert("hint".to_owned(), hint.into());
         Self {

@@ -7,8 +7,8 @@ use pscale_blocks::{
 };
 use serde_json::{Value, json};
 
-use crate::ToolError;
 use crate::table::{Args, ToolResult};
+use crate::{ErrorKind, ToolError};
 
 /// The most characters of a whole block.
 const WHOLE: usize = 6_000;
@@ -27,7 +27,12 @@ pub fn run_block_tool(
     store: &dyn BlockStore,
     stamp: &Stamp,
 ) -> ToolResult {
-    let unknown = || ToolError::new("unknown_tool", format!("{name} is not a tool on blocks"));
+    let unknown = || {
+        ToolError::new(
+            ErrorKind::UnknownTool,
+            format!("{name} is not a tool on blocks"),
+        )
+    };
     let Some(tool) = crate::table::tool(name) else {
         return unknown().into();
     };
@@ -210,7 +215,7 @@ fn summary(args: &Args, text: &str) -> Summary {
 
 fn required(args: &Args, name: &str) -> Result<(Path, Option<String>), ToolError> {
     args.path(name)?
-        .ok_or_else(|| ToolError::new("bad_arguments", format!("{name} is missing")))
+        .ok_or_else(|| ToolError::new(ErrorKind::BadArguments, format!("{name} is missing")))
 }
 
 fn edit(
@@ -268,7 +273,10 @@ fn describe(edited: &Edited, answer: &mut Value) {
 fn search(args: &Args, store: &dyn BlockStore) -> Result<ToolResult, ToolError> {
     let query = args.text("query");
     if query.trim().is_empty() {
-        return Err(ToolError::new("empty_content", "the query is empty"));
+        return Err(ToolError::new(
+            ErrorKind::EmptyContent,
+            "the query is empty",
+        ));
     }
     let names = match args.optional("name") {
         Some(_) => vec![args.block("name")?],
@@ -317,7 +325,10 @@ fn step(
     let name = args.block("name")?;
     let count = args.number("count").unwrap_or(1);
     if count == 0 {
-        return Err(ToolError::new("bad_arguments", "count is at least 1"));
+        return Err(ToolError::new(
+            ErrorKind::BadArguments,
+            "count is at least 1",
+        ));
     }
     let count = count.min(1_000) as u32;
     let edited = take(&name, count).map_err(store_fault)?;

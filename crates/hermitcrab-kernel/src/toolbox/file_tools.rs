@@ -10,7 +10,7 @@ use tokio::task::spawn_blocking;
 use super::Toolbox;
 use super::files::Files;
 use crate::table::{Args, ToolResult};
-use crate::{KernelConfig, ToolError};
+use crate::{ErrorKind, KernelConfig, ToolError};
 
 /// The most bytes of a file at once: with the JSON around them they are below the longest result.
 const PIECE: usize = 10_000;
@@ -64,7 +64,7 @@ impl Toolbox {
         work.await
             .unwrap_or_else(|stopped| match stopped.try_into_panic() {
                 Ok(panic) => resume_unwind(panic),
-                Err(_) => Err(ToolError::new("stopped", "the program ends")),
+                Err(_) => Err(ToolError::new(ErrorKind::Stopped, "the program ends")),
             })
     }
 }

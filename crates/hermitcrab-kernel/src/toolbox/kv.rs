@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
-use crate::ToolError;
 use crate::storage::FileStore;
+use crate::{ErrorKind, ToolError};
 
 const FOLDER: &str = "kv";
 const MAX_KEY: usize = 200;
@@ -91,10 +91,11 @@ impl Kv {
         };
         match read(&bytes) {
             Ok(stored) if stored.key == key => Ok(Some(stored.value)),
-            _ => Err(
-                ToolError::new("corrupt", format!("the file of {key:?} is damaged"))
-                    .hint("put a new value, or delete the key"),
-            ),
+            _ => Err(ToolError::new(
+                ErrorKind::Corrupt,
+                format!("the file of {key:?} is damaged"),
+            )
+            .hint("put a new value, or delete the key")),
         }
     }
 
@@ -107,7 +108,7 @@ impl Kv {
         let value = value.to_string();
         if value.len() > MAX_VALUE {
             return Err(ToolError::new(
-                "too_large",
+                ErrorKind::TooLarge,
                 format!("{} bytes as JSON; {MAX_VALUE} are the limit", value.len()),
             )
             .hint("cut it into several keys"));
@@ -118,7 +119,7 @@ impl Kv {
         let all = state.all - old.unwrap_or(0) + bytes.len();
         if all > MAX_ALL || (old.is_none() && state.sizes.len() == MAX_KEYS) {
             return Err(ToolError::new(
-                "full",
+                ErrorKind::Full,
                 format!("the store is full: {MAX_ALL} bytes, {MAX_KEYS} keys"),
             )
             .hint("delete what is no longer needed"));
@@ -206,7 +207,7 @@ fn check(key: &str) -> Result<(), ToolError> {
     let length = key.chars().count();
     if length == 0 || length > MAX_KEY || key.contains('\0') {
         return Err(ToolError::new(
-            "bad_key",
+            ErrorKind::BadKey,
             format!("a key has 1 to {MAX_KEY} characters and no NUL; this one has {length}"),
         ));
     }
@@ -215,8 +216,8 @@ fn check(key: &str) -> Result<(), ToolError> {
 
 fn fault(error: &io::Error) -> ToolError {
     let kind = match error.kind() {
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => "disk_full",
-        _ => "io",
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => ErrorKind::DiskFull,
+        _ => ErrorKind::Io,
     };
     ToolError::new(kind, format!("the key-value store: {error}"))
 }

@@ -59,7 +59,7 @@ impl Toolbox {
         #[cfg(not(feature = "files"))]
         if !config.grants.is_empty() {
             let detail = "this kernel is built without the feature files: no folder can be granted";
-            return Err(ToolError::new("unavailable", detail));
+            return Err(ToolError::new(crate::ErrorKind::Unavailable, detail));
         }
         Ok(Self {
             store,

@@ -8,9 +8,9 @@ use super::Toolbox;
 use super::kv::Kv;
 #[cfg(feature = "web")]
 use super::web::Page;
-use crate::ToolError;
 use crate::faces::{HostCall, HostError};
 use crate::table::{Args, ToolResult};
+use crate::{ErrorKind, ToolError};
 
 /// The pages that a turn has read.
 #[derive(Debug, Default)]
@@ -49,7 +49,7 @@ impl Toolbox {
         tokio::select! {
             outcome = work => outcome,
             () = cancel.cancelled() => {
-                let fault = ToolError::new("stopped", "the person stopped the turn");
+                let fault = ToolError::new(ErrorKind::Stopped, "the person stopped the turn");
                 Err(if begun { fault.hint("fs_list shows whether it was done") } else { fault })
             }
         }
@@ -71,7 +71,7 @@ impl Toolbox {
                 Some(value) => ToolResult::of(value),
                 None => {
                     return Err(ToolError::new(
-                        "not_found",
+                        ErrorKind::NotFound,
                         format!("there is no key {key:?}"),
                     ));
                 }
@@ -90,10 +90,11 @@ impl Toolbox {
 
     pub(super) async fn ask_host(&self, name: &str, args: Args) -> Result<ToolResult, ToolError> {
         if !self.host.offers().0.contains(name) {
-            return Err(
-                ToolError::new("unavailable", format!("{name} needs an open page"))
-                    .hint("tell the person, or go another way"),
-            );
+            return Err(ToolError::new(
+                ErrorKind::Unavailable,
+                format!("{name} needs an open page"),
+            )
+            .hint("tell the person, or go another way"));
         }
         let call = HostCall {
             name: name.to_owned(),
@@ -102,13 +103,13 @@ impl Toolbox {
         match self.host.ask(call).await {
             Ok(value) => Ok(ToolResult::of(value)),
             Err(error @ HostError::Denied) => {
-                Err(ToolError::new("denied", error.to_string())
+                Err(ToolError::new(ErrorKind::Denied, error.to_string())
                     .hint("do not ask again in this turn"))
             }
             Err(error @ HostError::Unavailable(_)) => {
-                Err(ToolError::new("unavailable", error.to_string()))
+                Err(ToolError::new(ErrorKind::Unavailable, error.to_string()))
             }
-            Err(error) => Err(ToolError::new("failed", error.to_string())),
+            Err(error) => Err(ToolError::new(ErrorKind::Failed, error.to_string())),
         }
     }
 }

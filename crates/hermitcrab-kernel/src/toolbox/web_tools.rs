@@ -10,7 +10,7 @@ use super::web::{SystemResolver, Web};
 use super::{PagesRead, Toolbox};
 use crate::config::WebPolicy;
 use crate::table::{Args, ToolResult};
-use crate::{KernelConfig, ToolError};
+use crate::{ErrorKind, KernelConfig, ToolError};
 
 /// The web as the person allows it.
 pub(super) fn open(config: &KernelConfig, clock: Arc<dyn Timer>) -> Result<Web, ToolError> {
@@ -80,7 +80,7 @@ fn headers(given: Option<&Value>) -> Result<BTreeMap<String, String>, ToolError>
         .map(|(name, value)| match value {
             Value::String(text) => Ok((name.clone(), text.clone())),
             _ => Err(ToolError::new(
-                "bad_arguments",
+                ErrorKind::BadArguments,
                 format!("header {name} is a text"),
             )),
         })

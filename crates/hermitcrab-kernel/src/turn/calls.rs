@@ -5,10 +5,10 @@ use pscale_blocks::EditAuthor;
 use serde_json::Value;
 
 use super::{NextStep, Turn};
-use crate::ToolError;
 use crate::conversation::{Author, Utterance};
 use crate::dispatch::{CLOSE_AT, ToolCaller, author};
 use crate::table::ToolResult;
+use crate::{ErrorKind, ToolError};
 
 impl Turn<'_> {
     /// Runs the calls of a reply, which may be cut off. Their results are one message of the kernel.
@@ -36,7 +36,7 @@ impl Turn<'_> {
             let line = format!(
                 "stopped: the same tool was called too often ({CLOSE_AT} times) with the same arguments"
             );
-            return self.stop(ToolError::new("repeated", line));
+            return self.stop(ToolError::new(ErrorKind::Repeated, line));
         }
         if self.facts.failed > settings.repairs {
             self.safe_face = Some(std::mem::take(&mut self.facts.errors));

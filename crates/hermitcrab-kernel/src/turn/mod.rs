@@ -19,7 +19,7 @@ use crate::conversation::{self, Author, ConversationRecord, Utterance};
 use crate::dispatch::{TurnContext, TurnFacts};
 use crate::faces::{Notes, ShellError};
 use crate::prompt::Phase;
-use crate::{BrainError, BrainReply, BrainRequest, EventSink, KernelError, ToolError};
+use crate::{BrainError, BrainReply, BrainRequest, ErrorKind, EventSink, KernelError, ToolError};
 pub(crate) use messages::TurnMessages;
 use settings::TurnPrompt;
 pub(crate) use settings::TurnSettings;
@@ -233,7 +233,7 @@ impl<'a> Turn<'a> {
             }
             Err(error) if self.messages.have_paused_words() => {
                 return Ok(self.stop(ToolError::new(
-                    "model",
+                    ErrorKind::Model,
                     format!(
                         "the provider paused, and the answer cannot be continued: {}",
                         error.plain()
@@ -261,7 +261,7 @@ impl<'a> Turn<'a> {
 
     /// Ends the turn at a limit of the kernel or the provider.
     fn limit(&mut self, line: impl Into<String>) -> NextStep {
-        self.stop(ToolError::new("stopped", line))
+        self.stop(ToolError::new(ErrorKind::Stopped, line))
     }
 
     /// Ends the turn before the model is done. The messages are recorded.

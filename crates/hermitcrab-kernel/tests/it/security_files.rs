@@ -4,9 +4,9 @@ use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 
-use hermitcrab_kernel::ToolError;
 use hermitcrab_kernel::config::Grant;
 use hermitcrab_kernel::toolbox::Files;
+use hermitcrab_kernel::{ErrorKind, ToolError};
 use tempfile::TempDir;
 use test_support::FakeClock;
 
@@ -74,7 +74,7 @@ impl World {
     }
 
     /// The error of each call but `delete` for a path that none of them may touch.
-    fn touching(&self, path: &str) -> [String; 4] {
+    fn touching(&self, path: &str) -> [ErrorKind; 4] {
         [
             self.text(path).unwrap_err().kind,
             self.files.list("r1", path).unwrap_err().kind,
@@ -83,7 +83,7 @@ impl World {
         ]
     }
 
-    fn deleting(&self, path: &str) -> String {
+    fn deleting(&self, path: &str) -> ErrorKind {
         self.files.delete("r1", path).unwrap_err().kind
     }
 }

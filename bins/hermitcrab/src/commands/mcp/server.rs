@@ -1,4 +1,4 @@
-use hermitcrab_kernel::ToolError;
+use hermitcrab_kernel::{ErrorKind, ToolError};
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CustomRequest, CustomResult, ErrorCode, ErrorData,
     GetPromptRequestParams, GetPromptResponse, GetPromptResult, Implementation, ListPromptsResult,
@@ -159,9 +159,11 @@ impl ServerHandler for Server {
 fn refusal(fault: &ToolError) -> ErrorData {
     let message = clean(&fault.to_string());
     let data = Some(json!({"error": fault.kind}));
-    match fault.kind.as_str() {
-        "no_block" | "not_found" => ErrorData::resource_not_found(message, data),
-        "io" | "corrupt" | "read_only" => ErrorData::internal_error(message, data),
+    match fault.kind {
+        ErrorKind::NoBlock | ErrorKind::NotFound => ErrorData::resource_not_found(message, data),
+        ErrorKind::Io | ErrorKind::Corrupt | ErrorKind::ReadOnly => {
+            ErrorData::internal_error(message, data)
+        }
         _ => ErrorData::invalid_params(message, data),
     }
 }

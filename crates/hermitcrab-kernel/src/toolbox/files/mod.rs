@@ -3,7 +3,7 @@
 mod path;
 mod root;
 
-use std::io::{self, ErrorKind, Read as _, Seek as _, SeekFrom, Write as _};
+use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
@@ -15,8 +15,8 @@ use serde::Serialize;
 use path::TRASH;
 use root::{Names, Root, fault, open_file, refused};
 
-use crate::ToolError;
 use crate::config::{Grant, timestamp};
+use crate::{ErrorKind, ToolError};
 
 /// Bytes of one call.
 const MAX_READ: usize = 1 << 20;
@@ -231,7 +231,7 @@ impl Files {
         let root = self.root(root)?;
         if content.len() > MAX_WRITE {
             return Err(ToolError::new(
-                "too_large",
+                ErrorKind::TooLarge,
                 format!("{path}: {} bytes; {MAX_WRITE} are the limit", content.len()),
             )
             .hint("write several files"));
@@ -243,11 +243,11 @@ impl Files {
                 Ok(old) if old.is_file() => Some(old),
                 Ok(_) => {
                     return Err(io::Error::new(
-                        ErrorKind::InvalidInput,
+                        io::ErrorKind::InvalidInput,
                         "it is not a regular file",
                     ));
                 }
-                Err(error) if error.kind() == ErrorKind::NotFound => None,
+                Err(error) if error.kind() == io::ErrorKind::NotFound => None,
                 Err(error) => return Err(error),
             };
             let (part, mut file) = self.part(&dir)?;
@@ -287,10 +287,11 @@ impl Files {
     pub fn delete(&self, root: &str, path: &str) -> Result<String, ToolError> {
         let root = self.root(root)?;
         if !root.delete {
-            return Err(
-                ToolError::new("no_delete", "nothing may be deleted in this folder")
-                    .hint("ask the person to open it with :rwd"),
-            );
+            return Err(ToolError::new(
+                ErrorKind::NoDelete,
+                "nothing may be deleted in this folder",
+            )
+            .hint("ask the person to open it with :rwd"));
         }
         let asked = path::read(path)?;
         // A link is moved itself: only the folders above it are followed.
@@ -315,7 +316,7 @@ impl Files {
                     n => format!("{stamp}-{n}"),
                 };
                 match trash.create_dir(&place) {
-                    Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+                    Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                     made => {
                         made?;
                         from.rename(&name, &trash.open_dir(&place)?, &name)?;
@@ -333,7 +334,7 @@ impl Files {
         let number = id.strip_prefix('r').and_then(|n| n.parse::<usize>().ok());
         let root = number.and_then(|n| roots.get(n.checked_sub(1)?));
         root.cloned().ok_or_else(|| {
-            ToolError::new("bad_root", format!("no folder {id:?} is open"))
+            ToolError::new(ErrorKind::BadRoot, format!("no folder {id:?} is open"))
                 .hint("fs_pick_directory asks the person for one")
         })
     }
@@ -347,7 +348,7 @@ impl Files {
             let name = format!(".hermitcrab-{n}.part");
             match dir.open_with(&name, &options) {
                 // Left behind by a process that was killed.
-                Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 opened => return Ok((name, opened?)),
             }
         }
@@ -363,7 +364,7 @@ fn split(path: &str, mut names: Names) -> Result<(String, Names), ToolError> {
     match names.pop() {
         Some(name) => Ok((name, names)),
         None => Err(
-            ToolError::new("bad_path", format!("{path:?} is the root itself"))
+            ToolError::new(ErrorKind::BadPath, format!("{path:?} is the root itself"))
                 .hint("name a file or folder in it, such as notes/today.md"),
         ),
     }
@@ -372,14 +373,14 @@ fn split(path: &str, mut names: Names) -> Result<(String, Names), ToolError> {
 fn writable(root: &Root, path: &str) -> Result<Names, ToolError> {
     if !root.write {
         return Err(
-            ToolError::new("read_only", "this folder is open for reading only")
+            ToolError::new(ErrorKind::ReadOnly, "this folder is open for reading only")
                 .hint("ask the person to open it with :rw"),
         );
     }
     let asked = path::read(path)?;
     if let Some(name) = asked.iter().find(|name| path::is_odd(name)) {
         return Err(ToolError::new(
-            "bad_path",
+            ErrorKind::BadPath,
             format!("{path:?}: {name:?} has another meaning on Windows"),
         )
         .hint("choose another name"));
@@ -398,10 +399,13 @@ fn not_trash(path: &str, names: &[String]) -> Result<(), ToolError> {
 }
 
 fn bad_offset(path: &str, why: impl std::fmt::Display) -> ToolError {
-    ToolError::new("bad_offset", format!("{path}: {why}"))
+    ToolError::new(ErrorKind::BadOffset, format!("{path}: {why}"))
         .hint("use the offset `next` of the piece before")
 }
 
 fn binary(path: &str) -> ToolError {
-    ToolError::new("binary", format!("{path}: it is not text in UTF-8"))
+    ToolError::new(
+        ErrorKind::Binary,
+        format!("{path}: it is not text in UTF-8"),
+    )
 }

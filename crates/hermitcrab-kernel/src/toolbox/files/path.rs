@@ -2,7 +2,7 @@
 
 use visible_text::{is_format, is_ignorable};
 
-use crate::ToolError;
+use crate::{ErrorKind, ToolError};
 
 /// The trash folder of a root.
 pub(super) const TRASH: &str = ".hermitcrab-trash";
@@ -42,12 +42,12 @@ const DEVICES: [&str; 6] = ["con", "prn", "aux", "nul", "conin$", "conout$"];
 /// The names on the way from a root; no name is the root itself.
 pub(super) fn read(path: &str) -> Result<Vec<String>, ToolError> {
     let bad = |why: &str| {
-        ToolError::new("bad_path", format!("{path:?}: {why}"))
+        ToolError::new(ErrorKind::BadPath, format!("{path:?}: {why}"))
             .hint("write names with / between them, from the root on, such as notes/today.md")
     };
     if path.len() > MAX_PATH {
         return Err(ToolError::new(
-            "bad_path",
+            ErrorKind::BadPath,
             format!("the path is longer than {MAX_PATH} bytes"),
         ));
     }

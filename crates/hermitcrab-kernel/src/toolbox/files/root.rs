@@ -4,7 +4,7 @@
 //! checked. Then the folders are opened one by one under these names without following any link: what was swapped for
 //! a link in between is not entered.
 
-use std::io::{self, ErrorKind};
+use std::io;
 use std::path::{Component, Path, PathBuf};
 
 use cap_fs_ext::{DirExt as _, FollowSymlinks, OpenOptionsFollowExt as _, OpenOptionsSyncExt as _};
@@ -12,8 +12,8 @@ use cap_std::ambient_authority;
 use cap_std::fs::{Dir, File, Metadata, OpenOptions};
 
 use super::path;
-use crate::ToolError;
 use crate::config::Grant;
+use crate::{ErrorKind, ToolError};
 
 pub(super) struct Root {
     pub dir: Dir,
@@ -61,12 +61,12 @@ impl Root {
                     self.check(shown, &real)?;
                     return Ok(real);
                 }
-                Err(error) if error.kind() == ErrorKind::NotFound => {}
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 Err(error) => return Err(fault(shown, &error)),
             }
         }
         Err(ToolError::new(
-            "not_found",
+            ErrorKind::NotFound,
             format!("{shown}: the root is gone"),
         ))
     }
@@ -113,7 +113,7 @@ impl Root {
         let mut dir = self.dir.try_clone()?;
         for name in names {
             dir = match dir.open_dir_nofollow(name) {
-                Err(error) if make && error.kind() == ErrorKind::NotFound => {
+                Err(error) if make && error.kind() == io::ErrorKind::NotFound => {
                     dir.create_dir(name)?;
                     dir.open_dir_nofollow(name)?
                 }
@@ -126,7 +126,7 @@ impl Root {
 
 /// Opens a file for reading, if it is one: no link is followed, and no pipe or device is waited for.
 pub(super) fn open_file(dir: &Dir, name: &str) -> io::Result<(File, Metadata)> {
-    let no_file = || io::Error::new(ErrorKind::InvalidInput, "it is not a regular file");
+    let no_file = || io::Error::new(io::ErrorKind::InvalidInput, "it is not a regular file");
     if !dir.symlink_metadata(name)?.is_file() {
         return Err(no_file());
     }
@@ -149,21 +149,23 @@ fn names(path: &Path) -> impl Iterator<Item = String> {
 }
 
 pub(super) fn refused(shown: &str, why: &str) -> ToolError {
-    ToolError::new("refused", format!("{shown}: {why}"))
+    ToolError::new(ErrorKind::Refused, format!("{shown}: {why}"))
 }
 
 pub(super) fn fault(shown: &str, error: &io::Error) -> ToolError {
     let (kind, hint) = match error.kind() {
-        ErrorKind::NotFound => ("not_found", Some("fs_list shows what is there")),
+        io::ErrorKind::NotFound => (ErrorKind::NotFound, Some("fs_list shows what is there")),
         // So does a path that leads out of the root end.
-        ErrorKind::PermissionDenied => ("refused", None),
-        ErrorKind::AlreadyExists => ("exists", None),
-        ErrorKind::InvalidInput | ErrorKind::NotADirectory | ErrorKind::IsADirectory => (
-            "wrong_kind",
+        io::ErrorKind::PermissionDenied => (ErrorKind::Refused, None),
+        io::ErrorKind::AlreadyExists => (ErrorKind::Exists, None),
+        io::ErrorKind::InvalidInput
+        | io::ErrorKind::NotADirectory
+        | io::ErrorKind::IsADirectory => (
+            ErrorKind::WrongKind,
             Some("fs_list shows what is a file and what a folder"),
         ),
-        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => ("disk_full", None),
-        _ => ("io", None),
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => (ErrorKind::DiskFull, None),
+        _ => (ErrorKind::Io, None),
     };
     let fault = ToolError::new(kind, format!("{shown}: {error}"));
     match hint {

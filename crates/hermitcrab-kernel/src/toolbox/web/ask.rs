@@ -9,7 +9,7 @@ use reqwest::{Method, StatusCode};
 use url::Url;
 
 use super::policy::{bad_url, refused};
-use crate::ToolError;
+use crate::{ErrorKind, ToolError};
 
 const MAX_BODY: usize = 1 << 20;
 const MAX_HEADERS: usize = 32;
@@ -165,7 +165,7 @@ fn read_headers(list: &BTreeMap<String, String>) -> Result<HeaderMap, ToolError>
 }
 
 fn bad(detail: impl Into<String>) -> ToolError {
-    ToolError::new("bad_arguments", detail)
+    ToolError::new(ErrorKind::BadArguments, detail)
 }
 
 #[cfg(test)]
@@ -227,7 +227,10 @@ mod tests {
         }
         assert!(from.redirected(StatusCode::FOUND, None).unwrap().is_none());
         assert_eq!(
-            redirected(&from, 302, "http://[").unwrap_err().kind,
+            redirected(&from, 302, "http://[")
+                .unwrap_err()
+                .kind
+                .to_string(),
             "bad_url"
         );
     }

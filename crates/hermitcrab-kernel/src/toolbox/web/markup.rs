@@ -5,7 +5,7 @@ use htmd::options::Options;
 use htmd::{Element, HtmlToMarkdown};
 
 use super::tidy::Tidy;
-use crate::ToolError;
+use crate::{ErrorKind, ToolError};
 
 /// A page as Markdown.
 pub(super) struct Markdown {
@@ -42,7 +42,10 @@ pub(super) fn markdown(html: &str) -> Result<Markdown, ToolError> {
         .build()
         .convert(&tidy.html)
         .map_err(|error| {
-            ToolError::new("bad_reply", format!("the page cannot be read: {error}"))
+            ToolError::new(
+                ErrorKind::BadReply,
+                format!("the page cannot be read: {error}"),
+            )
         })?;
     Ok(Markdown {
         text,

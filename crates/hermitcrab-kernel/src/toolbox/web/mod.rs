@@ -28,8 +28,8 @@ use ask::Ask;
 use policy::{Rules, refused};
 use resolve::Pinned;
 
-use crate::ToolError;
 use crate::config::WebPolicy;
+use crate::{ErrorKind, ToolError};
 pub use page::Page;
 pub use resolve::{Resolve, SystemResolver};
 pub use search::{Found, Hit};
@@ -56,7 +56,7 @@ impl Web {
         clock: Arc<dyn Timer>,
     ) -> Result<Self, ToolError> {
         let tls = llm_client::tls::config(&[])
-            .map_err(|error| ToolError::new("unavailable", error.to_string()))?;
+            .map_err(|error| ToolError::new(ErrorKind::Unavailable, error.to_string()))?;
         Ok(Self {
             rules: RwLock::new(Rules::new(policy)?),
             searxng: policy.searxng.as_deref().map(search::server).transpose()?,
@@ -96,7 +96,7 @@ impl Web {
     pub async fn search(&self, query: &str) -> Result<Found, ToolError> {
         let Some(server) = &self.searxng else {
             return Err(
-                ToolError::new("unavailable", "no search server is configured").hint(
+                ToolError::new(ErrorKind::Unavailable, "no search server is configured").hint(
                     "fetch a page whose address you know, or ask the person to set web.searxng",
                 ),
             );
@@ -132,7 +132,7 @@ impl Web {
         match future::select(Box::pin(work), self.clock.sleep(PATIENCE)).await {
             Either::Left((done, _)) => done,
             Either::Right(_) => Err(ToolError::new(
-                "timeout",
+                ErrorKind::Timeout,
                 format!("no complete answer within {} s", PATIENCE.as_secs()),
             )),
         }
@@ -150,7 +150,7 @@ impl Web {
             }
         }
         Err(ToolError::new(
-            "too_many_redirects",
+            ErrorKind::TooManyRedirects,
             format!("more than {MAX_REDIRECTS} redirects"),
         ))
     }
@@ -204,7 +204,7 @@ impl Web {
 }
 
 fn unreachable(why: impl Into<String>) -> ToolError {
-    ToolError::new("unreachable", why)
+    ToolError::new(ErrorKind::Unreachable, why)
 }
 
 /// The last cause says most.

@@ -7,7 +7,7 @@ use url::Url;
 
 use super::charset::decode;
 use super::{broken, markup};
-use crate::ToolError;
+use crate::{ErrorKind, ToolError};
 
 /// Bytes, after decompression.
 const MAX_READ: usize = 2 << 20;
@@ -73,7 +73,7 @@ impl Page {
         let length = self.text.chars().count();
         if offset > length {
             let detail = format!("the page has {length} characters");
-            let fault = ToolError::new("bad_offset", detail);
+            let fault = ToolError::new(ErrorKind::BadOffset, detail);
             return Err(fault.hint("use the offset `next` of the piece before"));
         }
         let mut as_json = 0;
@@ -196,7 +196,7 @@ fn kind(content_type: &str) -> Kind {
 
 fn binary(url: &Url, content_type: Option<&str>) -> ToolError {
     let what = content_type.unwrap_or("of no named type");
-    ToolError::new("binary", format!("{url} is not text: {what}"))
+    ToolError::new(ErrorKind::Binary, format!("{url} is not text: {what}"))
         .hint("only text can be read; open_tab shows the person the page")
 }
 

@@ -6,8 +6,8 @@ use reqwest::Method;
 use url::{Host, Url};
 
 use super::address::special;
-use crate::ToolError;
 use crate::config::WebPolicy;
+use crate::{ErrorKind, ToolError};
 
 const MAX_URL: usize = 8_000;
 const WEB_PORTS: [u16; 2] = [80, 443];
@@ -46,7 +46,7 @@ impl Rules {
     /// Lets more than GET be sent to `host` or `host:port`.
     pub fn allow(&mut self, host: &str) -> Result<(), ToolError> {
         let bad = || {
-            ToolError::new("bad_host", format!("{host:?} is not a host"))
+            ToolError::new(ErrorKind::BadHost, format!("{host:?} is not a host"))
                 .hint("give a host or host:port, without a scheme and a path")
         };
         if host.contains(['/', '\\', '?', '#', '@', '*']) {
@@ -86,7 +86,7 @@ impl Rules {
         };
         if *method != Method::GET && !self.is_allowed(url) {
             return Err(ToolError::new(
-                "needs_grant",
+                ErrorKind::NeedsGrant,
                 format!("{method} to {host} is not allowed"),
             )
             .hint(format!("ask the person to allow it: --allow-host {host}")));
@@ -143,11 +143,14 @@ impl Rules {
 }
 
 pub(super) fn bad_url(why: impl std::fmt::Display) -> ToolError {
-    ToolError::new("bad_url", format!("the address cannot be used: {why}"))
+    ToolError::new(
+        ErrorKind::BadUrl,
+        format!("the address cannot be used: {why}"),
+    )
 }
 
 pub(super) fn refused(why: impl Into<String>) -> ToolError {
-    ToolError::new("refused", why)
+    ToolError::new(ErrorKind::Refused, why)
 }
 
 /// A v4 address that is dressed as v6 is the v4 address.

@@ -7,7 +7,7 @@ use url::Url;
 use super::ask::Ask;
 use super::page;
 use super::policy::bad_url;
-use crate::ToolError;
+use crate::{ErrorKind, ToolError};
 
 const MAX_QUERY: usize = 400;
 const MAX_HITS: usize = 5;
@@ -67,7 +67,7 @@ pub(super) fn ask(server: &Url, query: &str) -> Result<Ask, ToolError> {
     let length = query.chars().count();
     if query.trim().is_empty() || length > MAX_QUERY {
         return Err(ToolError::new(
-            "bad_arguments",
+            ErrorKind::BadArguments,
             format!("a query has 1 to {MAX_QUERY} characters, not {length}"),
         ));
     }
@@ -81,15 +81,16 @@ pub(super) fn ask(server: &Url, query: &str) -> Result<Ask, ToolError> {
 pub(super) async fn read(query: &str, response: Response) -> Result<Found, ToolError> {
     let status = response.status();
     if status != StatusCode::OK {
-        return Err(
-            ToolError::new("bad_reply", format!("the search server answered {status}"))
-                .hint("its JSON format has to be switched on, and it must not redirect"),
-        );
+        return Err(ToolError::new(
+            ErrorKind::BadReply,
+            format!("the search server answered {status}"),
+        )
+        .hint("its JSON format has to be switched on, and it must not redirect"));
     }
     let (bytes, _) = page::bytes(response).await?;
     let reply: Reply = serde_json::from_slice(&bytes).map_err(|error| {
         ToolError::new(
-            "bad_reply",
+            ErrorKind::BadReply,
             format!("the search server's answer cannot be read: {error}"),
         )
     })?;

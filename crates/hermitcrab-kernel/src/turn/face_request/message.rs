@@ -3,8 +3,8 @@
 use llm_client::{Block, BlockKind, MediaSource, Message, Raw, Role, ToolInput};
 use serde_json::{Value, json};
 
-use crate::ToolError;
 use crate::turn::MAX_INPUT;
+use crate::{ErrorKind, ToolError};
 
 /// The media types of pictures and documents.
 const IMAGES: [&str; 4] = ["image/png", "image/jpeg", "image/gif", "image/webp"];
@@ -36,7 +36,7 @@ pub(super) fn system(given: &Value) -> Result<Vec<Block>, ToolError> {
 }
 
 pub(super) fn wrong(at: &str, expected: &str) -> ToolError {
-    ToolError::new("bad_arguments", format!("{at} is {expected}"))
+    ToolError::new(ErrorKind::BadArguments, format!("{at} is {expected}"))
 }
 
 fn message(given: &Value, at: &str) -> Result<Message, ToolError> {
@@ -103,7 +103,7 @@ fn block(given: &Value, at: &str, role: Role) -> Result<Block, ToolError> {
         (other, _) => {
             let other: String = other.chars().take(40).collect();
             let detail = format!("{at}: a block of type {other:?} is not allowed here");
-            return Err(ToolError::new("bad_arguments", detail));
+            return Err(ToolError::new(ErrorKind::BadArguments, detail));
         }
     };
     Ok(Block::new(kind))
@@ -123,7 +123,7 @@ fn text(words: &str, at: &str) -> Result<Block, ToolError> {
     let size = words.chars().count();
     if size > MAX_INPUT {
         let detail = format!("{at} has {size} characters, more than {MAX_INPUT}");
-        return Err(ToolError::new("too_large", detail).hint("send less at once"));
+        return Err(ToolError::new(ErrorKind::TooLarge, detail).hint("send less at once"));
     }
     Ok(Block::text(words))
 }
@@ -152,5 +152,6 @@ fn media(source: &Value, at: &str, types: &[&str]) -> Result<MediaSource, ToolEr
 }
 
 fn raw(value: &Value, at: &str) -> Result<Raw, ToolError> {
-    Raw::of(value).map_err(|error| ToolError::new("bad_arguments", format!("{at}: {error}")))
+    Raw::of(value)
+        .map_err(|error| ToolError::new(ErrorKind::BadArguments, format!("{at}: {error}")))
 }

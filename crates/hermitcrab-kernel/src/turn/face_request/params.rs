@@ -9,7 +9,7 @@ use crate::conversation::window;
 use crate::dispatch::{MOST_TOOLS, TurnContext, clean};
 use crate::prompt::FIXED_LINE;
 use crate::table::{near_names, tool, tool_group};
-use crate::{BrainRequest, Tier, ToolError};
+use crate::{BrainRequest, ErrorKind, Tier, ToolError};
 
 /// The longest parameters, as JSON.
 const MAX_PARAMS: usize = 1 << 20;
@@ -37,7 +37,7 @@ pub(super) fn read(
     let size = given.to_string().len();
     if size > MAX_PARAMS {
         let detail = format!("the request has {size} bytes, more than {MAX_PARAMS}");
-        return Err(ToolError::new("too_large", detail));
+        return Err(ToolError::new(ErrorKind::TooLarge, detail));
     }
     // No key is ever sent to a model.
     let redactor = &context.config.redactor;
@@ -48,11 +48,11 @@ pub(super) fn read(
     let said = window::sanitise(messages.clone()).into_messages();
     if said.last().is_none_or(|last| last.role != Role::User) {
         let detail = "messages end with one of the user that is not empty";
-        return Err(ToolError::new("bad_arguments", detail));
+        return Err(ToolError::new(ErrorKind::BadArguments, detail));
     }
     if !said.iter().any(window::starts_turn) {
         let detail = "messages hold words of the user, not only results of tools";
-        return Err(ToolError::new("bad_arguments", detail));
+        return Err(ToolError::new(ErrorKind::BadArguments, detail));
     }
     let (tier, model) = model(context, &given["model"])?;
     let tools = tools(context, &given["tools"], choice)?;
@@ -92,10 +92,11 @@ fn model(context: TurnContext<'_>, given: &Value) -> Result<(Tier, Option<String
     let chain = settings.models.iter().map(|spec| spec.id.as_str());
     let known: Vec<_> = ["default", "fast"].into_iter().chain(chain).collect();
     let id: String = id.chars().take(80).collect();
-    Err(
-        ToolError::new("unknown_model", format!("{id:?} is not in the settings"))
-            .hint(format!("choose one of {}", known.join(", "))),
+    Err(ToolError::new(
+        ErrorKind::UnknownModel,
+        format!("{id:?} is not in the settings"),
     )
+    .hint(format!("choose one of {}", known.join(", "))))
 }
 
 fn max_tokens(given: &Value) -> Result<Option<u32>, ToolError> {
@@ -129,7 +130,7 @@ fn tools(
     }
     if tools.len() > MOST_TOOLS {
         let detail = format!("these are {} tools, more than {MOST_TOOLS}", tools.len());
-        return Err(ToolError::new("too_many", detail));
+        return Err(ToolError::new(ErrorKind::TooMany, detail));
     }
     Ok(tools)
 }
@@ -164,7 +165,10 @@ fn specs(
         }]);
     }
     let name: String = name.chars().take(64).collect();
-    let fault = ToolError::new("unknown_tool", format!("{at}: there is no tool {name:?}"));
+    let fault = ToolError::new(
+        ErrorKind::UnknownTool,
+        format!("{at}: there is no tool {name:?}"),
+    );
     Err(match near_names(&name).as_slice() {
         [] => fault.hint("block_read(\"capabilities\") lists them"),
         near => fault.hint(format!("did you mean {}?", near.join(", "))),

@@ -125,7 +125,7 @@ fn redirect(status: u16, to: &str) -> Answer {
 async fn kind(web: &Web, url: &str) -> String {
     match web.fetch(url).await {
         Ok(page) => format!("read {}", page.text),
-        Err(fault) => fault.kind,
+        Err(fault) => fault.kind.to_string(),
     }
 }
 
