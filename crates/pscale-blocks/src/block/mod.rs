@@ -2,6 +2,7 @@
 
 mod change;
 mod diff;
+mod found;
 mod grow;
 mod lint;
 mod node;
@@ -14,6 +15,7 @@ mod write;
 
 pub use change::{Change, Grown, Inverse};
 pub use diff::NodeDiff;
+pub(crate) use found::FoundBlock;
 pub use grow::{Appended, Summary, SummaryKind};
 pub use lint::{Lint, LintKind};
 pub(crate) use normal::NormalForm;

@@ -33,7 +33,7 @@ impl Block {
     }
 }
 
-fn read(json: &str) -> Result<Loose, FormatErrors> {
+pub(super) fn read(json: &str) -> Result<Loose, FormatErrors> {
     let json = json.strip_prefix('\u{feff}').unwrap_or(json);
     // Another layout of the same block may be longer than the normal form, but not by much.
     if json.len() > 4 * MAX_FILE {
@@ -42,7 +42,17 @@ fn read(json: &str) -> Result<Loose, FormatErrors> {
             json.len()
         )));
     }
-    serde_json::from_str(json).map_err(|error| FormatErrors::of(error.to_string()))
+    serde_json::from_str(json).map_err(|error| {
+        let reason = error.to_string();
+        if !reason.starts_with("recursion limit") {
+            return FormatErrors::of(reason);
+        }
+        FormatErrors::of(format!(
+            "nested too deep at line {} column {}: a node is at most {MAX_DEPTH} levels down",
+            error.line(),
+            error.column()
+        ))
+    })
 }
 
 /// The block of `loose`, if it has no fault.
@@ -124,7 +134,7 @@ impl<'de> Visitor<'de> for Anything {
 }
 
 impl Loose {
-    fn kind(&self) -> &'static str {
+    pub(super) fn kind(&self) -> &'static str {
         match self {
             Self::Null => "null",
             Self::Bool(_) => "a boolean",
@@ -136,7 +146,7 @@ impl Loose {
     }
 
     /// The JSON it was read from. A key that an object has twice is here twice.
-    fn json(&self) -> String {
+    pub(super) fn json(&self) -> String {
         let quoted = |text: &String| serde_json::Value::from(text.as_str()).to_string();
         match self {
             Self::Null => "null".to_owned(),
@@ -159,7 +169,7 @@ impl Loose {
 }
 
 /// The block without its faulty parts, if one is left, and the faults.
-fn convert(loose: Loose) -> (Option<Block>, Vec<Issue>) {
+pub(super) fn convert(loose: Loose) -> (Option<Block>, Vec<Issue>) {
     let mut faults = Faults::default();
     let Loose::Object(fields) = loose else {
         faults.add(

@@ -10,10 +10,10 @@ pub enum BundleError {
     /// The store says no.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// More than can be a block, or a bundle.
+    /// More than can be a block, a bundle or a folder of blocks.
     #[error("the {what} has {size} bytes, more than {limit}")]
     TooLarge {
-        /// A block or a bundle.
+        /// A block, a bundle or a folder.
         what: &'static str,
         /// The limit in bytes.
         limit: usize,
@@ -35,9 +35,15 @@ pub enum BundleError {
     /// A bare block says nothing of its name.
     #[error("a single block needs a name to import it under")]
     NameNeeded,
-    /// Blocks in the bundle or the folder are faulty.
+    /// Blocks in the bundle are faulty, and one of them refuses all.
     #[error("{}", listed(faults))]
     Faulty {
+        /// One problem or more.
+        faults: Vec<ImportProblem>,
+    },
+    /// All files of a folder are faulty.
+    #[error("{}", listed(faults))]
+    FaultyFolder {
         /// One problem or more.
         faults: Vec<ImportProblem>,
     },
@@ -74,6 +80,31 @@ pub struct ImportProblem {
     /// The kind of problem.
     #[source]
     pub reason: ImportProblemReason,
+    /// The verb phrase of a repair that would import the block, such as `leaves faulty parts out`. `None` if no repair
+    /// helps.
+    pub repair: Option<&'static str>,
+}
+
+impl ImportProblem {
+    pub(super) fn new(
+        name: &str,
+        reason: ImportProblemReason,
+        repair: Option<&'static str>,
+    ) -> Self {
+        Self {
+            name: name.chars().take(80).collect(),
+            reason,
+            repair,
+        }
+    }
+
+    /// The name of the kind of problem, for programs.
+    pub fn kind(&self) -> &'static str {
+        match self.reason {
+            ImportProblemReason::Name(_) => "bad_name",
+            _ => "format",
+        }
+    }
 }
 
 /// The kinds of problems with a block of a bundle.
@@ -105,8 +136,13 @@ pub enum ImportProblemReason {
 }
 
 fn listed(faults: &[ImportProblem]) -> String {
-    let faults: Vec<_> = faults.iter().map(ImportProblem::to_string).collect();
-    faults.join("; ")
+    const SHOWN: usize = 20;
+    let shown = faults.iter().take(SHOWN).map(ImportProblem::to_string);
+    let mut shown: Vec<_> = shown.collect();
+    if faults.len() > SHOWN {
+        shown.push(format!("and {} more", faults.len() - SHOWN));
+    }
+    shown.join("; ")
 }
 
 fn names(names: &[BlockName]) -> String {
@@ -122,10 +158,9 @@ impl BundleError {
             Self::TooLarge { .. } => "too_large",
             Self::Format { .. } | Self::Newer { .. } => "format",
             Self::NameNeeded => "bad_name",
-            Self::Faulty { faults } => match faults.first().map(|fault| &fault.reason) {
-                Some(ImportProblemReason::Name(_)) => "bad_name",
-                _ => "format",
-            },
+            Self::Faulty { faults } | Self::FaultyFolder { faults } => {
+                faults.first().map_or("format", ImportProblem::kind)
+            }
             Self::Io { .. } => "io",
             Self::Left { source, .. } => source.kind(),
         }

@@ -1,31 +1,33 @@
 use std::collections::BTreeSet;
-use std::fmt;
-use std::fs;
 use std::path::Path;
 
 use jiff::Timestamp;
-use serde::de::{MapAccess, Visitor};
-use serde::{Deserialize, Deserializer, Serialize};
-use serde_json::value::RawValue;
+use serde::{Deserialize, Serialize};
 
-use super::{
-    BundleError, ImportProblem, ImportProblemReason, KIND, MAX_BUNDLE, SCHEMA_VERSION, check_size,
-};
+use super::outer::Outer;
+use super::reader::Reader;
+use super::{BundleError, ImportProblem, MAX_BUNDLE, check_size};
 use crate::store::Clean as _;
 use crate::{Block, BlockName, BlockStore, EditAuthor, MAX_FILE, Op, Stamp, StoreError};
 
 /// Blocks that were read and can be imported.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ImportBatch {
-    blocks: Vec<ImportItem>,
+    pub(super) blocks: Vec<ImportItem>,
+    /// The files of a folder that are not among them.
+    pub(super) problems: Vec<ImportProblem>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct ImportItem {
-    name: BlockName,
-    block: Block,
+pub(super) struct ImportItem {
+    pub name: BlockName,
+    pub block: Block,
     /// The faulty parts that were left out, one line each.
-    repairs: Vec<String>,
+    pub repairs: Vec<String>,
+    /// The ways in which the block is not as it was in the file, one sentence each.
+    pub notices: Vec<String>,
+    /// The note of the log.
+    pub note: Option<String>,
 }
 
 /// The treatment of a block whose name is taken.
@@ -55,6 +57,8 @@ pub struct Imported {
     pub keys_removed: u32,
     /// The faulty parts that were left out, one line each.
     pub repairs: Vec<String>,
+    /// The ways in which the block is not as it was in the file, one sentence each.
+    pub notices: Vec<String>,
 }
 
 /// The action that an import took for one block.
@@ -81,8 +85,10 @@ pub enum ImportOutcome {
 }
 
 impl ImportBatch {
-    /// Reads a bundle, or a bare block that gets the name `name`. With `repair` the faulty parts of blocks are left out;
-    /// without, one fault refuses all.
+    /// Reads a bundle, upstream's set of blocks, or a bare block that gets the name `name`. With `repair` the faulty parts
+    /// of blocks are left out; without, one fault refuses all.
+    ///
+    /// A block without `decimal` is read as one of the newer upstream format: its root is the head.
     ///
     /// # Errors
     /// Every fault, or what is not a bundle at all.
@@ -95,56 +101,34 @@ impl ImportBatch {
         }
         let outer: Outer<'_> =
             serde_json::from_str(json).map_err(|error| failed(error.to_string()))?;
-        if outer.kind.as_deref() == Some(KIND) {
-            return outer.read(repair);
-        }
-        check_size("block", MAX_FILE, text.len())?;
-        let name = name.ok_or(BundleError::NameNeeded)?;
         let mut reader = Reader::new(repair);
-        reader.block(name.as_str(), json, None);
-        reader.end()
+        if !outer.read(&mut reader)? {
+            check_size("block", MAX_FILE, text.len())?;
+            let name = name.ok_or(BundleError::NameNeeded)?;
+            reader.block(name.as_str(), json, None);
+        }
+        reader.all_blocks()
     }
 
-    /// Reads a folder of bare blocks, each in a file `NAME.json`. Other files and symbolic links are passed over.
+    /// Reads a folder of bare blocks, each in a file `NAME.json`. Other files and symbolic links are passed over. A file
+    /// that cannot be read as a block is one of the [`ImportBatch::problems`].
     ///
     /// # Errors
-    /// As [`ImportBatch::read`], or a file cannot be read.
+    /// The folder cannot be read, its blocks have more bytes than a bundle may have, or every file has a problem.
     pub fn read_folder(folder: &Path, repair: bool) -> Result<Self, BundleError> {
-        let failed = |path: &Path| {
-            let path = path.to_owned();
-            move |source| BundleError::Io { path, source }
-        };
-        let mut files = Vec::new();
-        for entry in fs::read_dir(folder).map_err(failed(folder))? {
-            let entry = entry.map_err(failed(folder))?;
-            let path = entry.path();
-            let is_file = entry.file_type().is_ok_and(|kind| kind.is_file());
-            if is_file && path.extension().is_some_and(|ending| ending == "json") {
-                files.push(path);
-            }
-        }
-        files.sort();
         let mut reader = Reader::new(repair);
-        for path in files {
-            let length = fs::metadata(&path).map_err(failed(&path))?.len();
-            check_size(
-                "block",
-                MAX_FILE,
-                usize::try_from(length).unwrap_or(usize::MAX),
-            )?;
-            let bytes = fs::read(&path).map_err(failed(&path))?;
-            let name = path.file_stem().unwrap_or_default().to_string_lossy();
-            match std::str::from_utf8(&bytes) {
-                Ok(text) => reader.block(&name, text, None),
-                Err(error) => reader.fault(&name, ImportProblemReason::Entry(error.to_string())),
-            }
-        }
-        reader.end()
+        reader.folder(folder)?;
+        reader.good_blocks()
     }
 
     /// The names of the blocks.
     pub fn names(&self) -> impl Iterator<Item = &BlockName> {
         self.blocks.iter().map(|item| &item.name)
+    }
+
+    /// The files of a folder that are not imported.
+    pub fn problems(&self) -> &[ImportProblem] {
+        &self.problems
     }
 
     /// Puts the blocks into `store`: all of them, or none. `source` says where they come from, for the log.
@@ -187,11 +171,16 @@ impl ImportItem {
         taken: &mut BTreeSet<BlockName>,
     ) -> Result<Imported, StoreError> {
         let (block, keys) = self.block.clean();
+        let stamp = &Stamp {
+            note: self.note.clone(),
+            ..stamp.clone()
+        };
         let imported = |outcome, keys_removed| Imported {
             name: self.name.clone(),
             outcome,
             keys_removed,
             repairs: self.repairs.clone(),
+            notices: self.notices.clone(),
         };
         let there = match store.load(&self.name) {
             Err(StoreError::NoBlock { .. }) => {
@@ -266,150 +255,4 @@ fn revert(
     }
     let source = Box::new(error);
     BundleError::Left { left, source }
-}
-
-/// Takes blocks in one by one and collects their faults.
-struct Reader {
-    repair: bool,
-    blocks: Vec<ImportItem>,
-    faults: Vec<ImportProblem>,
-}
-
-impl Reader {
-    fn new(repair: bool) -> Self {
-        Self {
-            repair,
-            blocks: Vec::new(),
-            faults: Vec::new(),
-        }
-    }
-
-    fn fault(&mut self, name: &str, reason: ImportProblemReason) {
-        let name = name.chars().take(80).collect();
-        self.faults.push(ImportProblem { name, reason });
-    }
-
-    fn block(&mut self, name: &str, json: &str, hash: Option<&str>) {
-        if let Err(reason) = self.take(name, json, hash) {
-            self.fault(name, reason);
-        }
-    }
-
-    fn take(
-        &mut self,
-        name: &str,
-        json: &str,
-        hash: Option<&str>,
-    ) -> Result<(), ImportProblemReason> {
-        let name = BlockName::new(name)?;
-        if self.blocks.iter().any(|block| block.name == name) {
-            return Err(ImportProblemReason::Twice);
-        }
-        let (block, mut repairs) = if self.repair {
-            let (block, issues) = Block::parse_lenient(json)?;
-            (block, issues.iter().map(ToString::to_string).collect())
-        } else {
-            (Block::parse(json)?, Vec::new())
-        };
-        if let Some(said) = hash.map(str::to_owned) {
-            let found = hex::encode(block.hash());
-            if found != said {
-                let reason = ImportProblemReason::Hash { found, said };
-                if !self.repair {
-                    return Err(reason);
-                }
-                repairs.push(reason.to_string());
-            }
-        }
-        self.blocks.push(ImportItem {
-            name,
-            block,
-            repairs,
-        });
-        Ok(())
-    }
-
-    fn end(self) -> Result<ImportBatch, BundleError> {
-        if self.faults.is_empty() {
-            let blocks = self.blocks;
-            return Ok(ImportBatch { blocks });
-        }
-        let faults = self.faults;
-        Err(BundleError::Faulty { faults })
-    }
-}
-
-/// A bundle, or anything else.
-#[derive(Deserialize)]
-struct Outer<'a> {
-    #[serde(default, deserialize_with = "text_or_none")]
-    kind: Option<String>,
-    #[serde(default)]
-    schema_version: Option<u64>,
-    #[serde(default, borrow)]
-    blocks: Option<Entries<'a>>,
-}
-
-/// A bare block may have any field of this name, which is its own parser's matter.
-fn text_or_none<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
-    let value = serde_json::Value::deserialize(deserializer)?;
-    Ok(value.as_str().map(str::to_owned))
-}
-
-/// Names and their values, in the order of the text. A name that the text has twice is here twice.
-struct Entries<'a>(Vec<(String, &'a RawValue)>);
-
-impl<'de: 'a, 'a> Deserialize<'de> for Entries<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Pairs;
-
-        impl<'de> Visitor<'de> for Pairs {
-            type Value = Entries<'de>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object of blocks")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                let mut entries = Vec::new();
-                while let Some(entry) = map.next_entry()? {
-                    entries.push(entry);
-                }
-                Ok(Entries(entries))
-            }
-        }
-
-        deserializer.deserialize_map(Pairs)
-    }
-}
-
-impl Outer<'_> {
-    fn read(self, repair: bool) -> Result<ImportBatch, BundleError> {
-        #[derive(Deserialize)]
-        struct Entry<'a> {
-            hash: Option<String>,
-            #[serde(borrow)]
-            block: &'a RawValue,
-        }
-        match self.schema_version {
-            Some(1) => {}
-            Some(found) => return Err(BundleError::Newer { found }),
-            None => {
-                let reason = format!("expected \"schema_version\": {SCHEMA_VERSION}");
-                return Err(BundleError::Format { reason });
-            }
-        }
-        let Some(Entries(entries)) = self.blocks else {
-            let reason = "expected \"blocks\"".to_owned();
-            return Err(BundleError::Format { reason });
-        };
-        let mut reader = Reader::new(repair);
-        for (name, value) in entries {
-            match serde_json::from_str(value.get()) {
-                Ok(Entry { hash, block }) => reader.block(&name, block.get(), hash.as_deref()),
-                Err(error) => reader.fault(&name, ImportProblemReason::Entry(error.to_string())),
-            }
-        }
-        reader.end()
-    }
 }

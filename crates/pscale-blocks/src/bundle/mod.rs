@@ -3,6 +3,8 @@
 mod error;
 mod export;
 mod import;
+mod outer;
+mod reader;
 
 pub use error::{BundleError, ImportProblem, ImportProblemReason};
 pub use export::{Export, export};

@@ -25,4 +25,5 @@ mod store;
 mod two_processes;
 mod undo;
 mod upkeep;
+mod upstream;
 mod vectors;
