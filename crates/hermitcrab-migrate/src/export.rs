@@ -1,5 +1,6 @@
 use std::collections::BTreeMap;
 
+use pscale_blocks::bundle::ImportBatch;
 use pscale_blocks::store::remove_keys;
 use pscale_blocks::{Block, BlockName, NodeLine, Path};
 use serde_json::{Map, Value};
@@ -63,7 +64,8 @@ impl Export {
             export.add_storage(&entries);
         }
         if !export.known {
-            return not("no key of it is known".to_owned());
+            let block = std::str::from_utf8(bytes).ok().and_then(block_of_today);
+            return not(block.unwrap_or("no key of it is known").to_owned());
         }
         export.left.sort();
         Ok(export)
@@ -80,6 +82,7 @@ impl Export {
         B: AsRef<[u8]>,
     {
         let mut export = Self::default();
+        let mut block = None;
         for (path, bytes) in files {
             let path = path.as_ref().replace('\\', "/");
             let path = path.trim_start_matches("./").trim_start_matches('/');
@@ -90,6 +93,9 @@ impl Export {
                     export.add_conversation(text);
                 }
                 Ok(text) => {
+                    if !export.known && block.is_none() && is_json(path) {
+                        block = block_of_today(text);
+                    }
                     let path = format!("/memories/{path}");
                     export.known |= path == IDENTITY || number(&path).is_some();
                     export.add_file(&path, text);
@@ -98,7 +104,8 @@ impl Export {
             }
         }
         if !export.known {
-            let reason = "the folder holds no file such as M-1.md, S-1.md or identity.md";
+            let reason =
+                block.unwrap_or("the folder holds no file such as M-1.md, S-1.md or identity.md");
             return Err(NotAnExport {
                 reason: reason.to_owned(),
             });
@@ -221,6 +228,27 @@ impl Export {
         self.keys_removed += keys;
         clean.replace('\0', "")
     }
+}
+
+fn is_json(path: &str) -> bool {
+    let ending = std::path::Path::new(path).extension();
+    ending.is_some_and(|ending| ending == "json")
+}
+
+/// A sentence about a text that an import takes and a migration does not.
+fn block_of_today(text: &str) -> Option<&'static str> {
+    let name = BlockName::new("block").ok();
+    let imports = |name| ImportBatch::read(text, name, true).is_ok();
+    if !imports(name.as_ref()) {
+        return None;
+    }
+    Some(if imports(None) {
+        "this is a bundle of blocks: use import"
+    } else if Block::parse_lenient(text).is_ok() {
+        "this is a block: use import"
+    } else {
+        "this is a block of the newer format: use import"
+    })
 }
 
 /// The folder of the files.

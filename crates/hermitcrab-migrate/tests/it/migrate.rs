@@ -232,7 +232,6 @@ fn what_is_no_export_is_refused() {
         "{}",
         r#"{"name":"x","version":1}"#,
         r#"{"localStorage":{"theme":"dark"}}"#,
-        r#"{"decimal":1,"tree":{"0":"a"}}"#,
     ] {
         assert_eq!(
             reason(foreign.as_bytes()),
@@ -247,4 +246,27 @@ fn what_is_no_export_is_refused() {
             .to_string()
             .contains("no file such as M-1.md")
     );
+}
+
+#[test]
+fn what_an_import_takes_is_sent_there() {
+    let newer = r#"{"tuning":"0.1","tree":{"_":"The harbour.","1":"Fog."}}"#;
+    let is_block = "this is a block of the newer format: use import";
+    for (text, reason) in [
+        (newer, is_block),
+        (r#"{"_":"The harbour.","10":"Fog."}"#, is_block),
+        (
+            r#"{"decimal":1,"tree":{"0":"a"}}"#,
+            "this is a block: use import",
+        ),
+        (
+            r#"{"blocks":{"harbour":{"_":"The harbour."}}}"#,
+            "this is a bundle of blocks: use import",
+        ),
+    ] {
+        let error = Export::parse(text.as_bytes()).unwrap_err();
+        assert_eq!(error.reason, reason, "{text}");
+        let error = Export::of_files([("notes.md", "notes"), ("harbour.json", text)]).unwrap_err();
+        assert_eq!(error.reason, reason, "{text}");
+    }
 }
