@@ -7,10 +7,11 @@ use std::path::{Path, PathBuf};
 use bin_support::output::write_file;
 use bin_support::{Exit, Failure, OutputTarget, Results, Session, escape};
 use clap::ValueEnum;
+use hermitcrab_kernel::ToolError;
 use hermitcrab_kernel::prompt::CoreBlock;
 use hermitcrab_kernel::prompt::keystone::keystone_version;
 use pscale_blocks::bundle::{
-    BundleError, Export, ImportBatch, ImportOutcome, Imported, MAX_BUNDLE,
+    BundleError, Export, ImportBatch, ImportOutcome, ImportProblem, Imported, MAX_BUNDLE,
 };
 use pscale_blocks::{BlockName, BlockStore};
 use serde::Serialize;
@@ -18,7 +19,7 @@ use serde::Serialize;
 use crate::answer::{Answer, print_answer, printable_json};
 use crate::blocks::edit::key_notice;
 use crate::data_dir::DataDir;
-use crate::error::{Error, name};
+use crate::error::{Error, name, repair_hint};
 
 /// The text of an export, and the names of the blocks in it.
 pub struct ExportText {
@@ -150,6 +151,29 @@ pub struct ImportAnswer {
     file: PathBuf,
     /// The blocks in the order of the file.
     blocks: Vec<Imported>,
+    /// The files of a folder that are not imported.
+    not_imported: Vec<NotImported>,
+}
+
+/// A file of a folder that is not imported, with the error.
+#[derive(Serialize)]
+struct NotImported {
+    name: String,
+    #[serde(flatten)]
+    error: ToolError,
+}
+
+impl From<&ImportProblem> for NotImported {
+    fn from(problem: &ImportProblem) -> Self {
+        let error = ToolError::new(problem.kind(), problem.reason.to_string());
+        Self {
+            name: problem.name.clone(),
+            error: match repair_hint(std::slice::from_ref(problem)) {
+                Some(hint) => error.hint(hint),
+                None => error,
+            },
+        }
+    }
 }
 
 pub fn import(args: &ImportFlags, data: &DataDir) -> Result<ImportAnswer, Error> {
@@ -166,6 +190,7 @@ pub fn import(args: &ImportFlags, data: &DataDir) -> Result<ImportAnswer, Error>
     Ok(ImportAnswer {
         file: file.clone(),
         blocks,
+        not_imported: parcel.problems().iter().map(NotImported::from).collect(),
     })
 }
 
@@ -216,12 +241,28 @@ impl Answer for ImportAnswer {
             for repair in &block.repairs {
                 writeln!(out, "  left out: {}", escape(repair))?;
             }
+            for notice in &block.notices {
+                writeln!(out, "  {}", escape(notice))?;
+            }
+        }
+        for NotImported { name, error } in &self.not_imported {
+            let (name, detail) = (escape(name), escape(&error.detail));
+            write!(out, "{name}  not imported: {detail}")?;
+            match &error.hint {
+                Some(hint) => writeln!(out, "; {hint}")?,
+                None => writeln!(out)?,
+            }
         }
         Ok(())
     }
 
     fn notices(&self) -> Vec<String> {
         let mut notices = Vec::new();
+        let left = self.not_imported.len();
+        if left > 0 {
+            let all = left + self.blocks.len();
+            notices.push(format!("{left} of {all} files were not imported"));
+        }
         if self.skipped() {
             notices.push("--on-conflict replace or rename imports what was skipped".to_owned());
         }
@@ -231,7 +272,7 @@ impl Answer for ImportAnswer {
     }
 
     fn exit(&self) -> Exit {
-        if self.skipped() {
+        if self.skipped() || !self.not_imported.is_empty() {
             Exit::SomeFailed
         } else {
             Exit::Done

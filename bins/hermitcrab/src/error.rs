@@ -8,7 +8,7 @@ use hermitcrab_face::{FaceError, RuntimeError};
 use hermitcrab_kernel::config::SettingsError;
 use hermitcrab_kernel::{KernelError, ToolError};
 use hermitcrab_migrate::NotAnExport;
-use pscale_blocks::bundle::BundleError;
+use pscale_blocks::bundle::{BundleError, ImportProblem};
 use pscale_blocks::{BlockError, BlockName, FormatErrors, StoreError};
 
 /// The errors of the commands. Every message names the thing that is wrong.
@@ -269,12 +269,43 @@ fn hint(error: &StoreError) -> Option<&'static str> {
     })
 }
 
-fn bundle_hint(error: &BundleError) -> &'static str {
-    match error {
-        BundleError::NameNeeded => "; --name NAME gives it one",
-        BundleError::Faulty { .. } => "; --repair leaves faulty parts out",
-        _ => "",
-    }
+fn bundle_hint(error: &BundleError) -> String {
+    let hint = match error {
+        BundleError::NameNeeded => Some("--name NAME gives it one".to_owned()),
+        BundleError::Faulty { faults } => repair_hint(faults),
+        // Each file is imported by itself.
+        BundleError::FaultyFolder { faults } => {
+            let (good, other): (Vec<_>, Vec<_>) =
+                (faults.iter().cloned()).partition(|fault| fault.repair.is_some());
+            let hint = (!good.is_empty()).then(|| repair_hint(&good)).flatten();
+            match (hint, &*other) {
+                (Some(hint), [_, ..]) => {
+                    let names: Vec<_> = good.iter().take(5).map(|fault| &*fault.name).collect();
+                    let more = if good.len() > names.len() {
+                        ", …"
+                    } else {
+                        ""
+                    };
+                    Some(format!("for {}{more}: {hint}", names.join(", ")))
+                }
+                (hint, _) => hint,
+            }
+        }
+        _ => None,
+    };
+    hint.map(|hint| format!("; {hint}")).unwrap_or_default()
+}
+
+/// Returns the advice to repair blocks that cannot be imported. `None` if that does not help with each of them.
+pub fn repair_hint(problems: &[ImportProblem]) -> Option<String> {
+    let repairs: Option<Vec<_>> = problems.iter().map(|problem| problem.repair).collect();
+    let mut repairs = repairs?;
+    repairs.dedup();
+    let repair = match repairs[..] {
+        [one] => one,
+        _ => "leaves faulty parts out",
+    };
+    Some(format!("--repair {repair}"))
 }
 
 /// Returns an error of the store with the name of this program and its flag.

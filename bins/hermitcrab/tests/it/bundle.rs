@@ -108,6 +108,102 @@ fn a_folder_of_blocks_is_imported() {
 }
 
 #[test]
+fn a_folder_is_taken_without_its_bad_files() {
+    let place = Place::new();
+    for number in 0..60 {
+        let block =
+            json!({ "tuning": "11.1", "tree": { "_": "Fog.", "1": format!("Bank {number}.") } });
+        place.file(&format!("folder/b{number}.json"), block.to_string());
+    }
+    place.file(
+        "folder/hidden.json",
+        r#"{"tree":{"1":{"_":{"_":"Piers.","2":"x"}}}}"#,
+    );
+    place.file("folder/letter.json", r#"{"from":"a boat","subject":"fog"}"#);
+    place.file("folder/\u{1b}[2J.json", r#"{"tree":{"_":"Fog."}}"#);
+    let ran = import(&place, "folder", &[]).exits(3);
+    let answer = ran.json();
+    assert_eq!(answer["blocks"].as_array().unwrap().len(), 60);
+    let notices = [
+        "read as the newer upstream format: the root is the head",
+        "its tuning puts pscale 0 at level 2; here the root has pscale 0",
+    ];
+    assert_eq!(
+        answer["blocks"][0],
+        json!({ "name": "b0", "outcome": "created", "keys_removed": 0, "repairs": [], "notices": notices })
+    );
+    let bad = answer["not_imported"].as_array().unwrap();
+    assert_eq!(bad.len(), 3, "{answer}");
+    for (problem, (name, kind, hint)) in bad.iter().zip([
+        ("\u{1b}[2J", "bad_name", None),
+        ("hidden", "format", Some("--repair keeps its text")),
+        ("letter", "format", None),
+    ]) {
+        assert_eq!(problem["name"], name);
+        assert_eq!(problem["error"], kind);
+        assert_eq!(problem.get("hint").and_then(Value::as_str), hint);
+    }
+    assert_eq!(place.names("data/blocks").len(), 60);
+    let log = place.json(&["block", "log", "b0"]);
+    assert!(log.to_string().contains("tuning 11.1"), "{log}");
+    let read = place.run(&["block", "read", "b7"]).exits(0).stdout;
+    assert!(read.contains("Bank 7."), "{read}");
+
+    let ran = place.run(&["import", "folder"]).exits(3);
+    for line in [
+        "hidden  not imported: not a block: at 1: \"_\" holds a tree (a hidden level of the newer format); \
+            this format has no place for it; --repair keeps its text\n",
+        "letter  not imported: not a block: its keys are from, subject; \
+            a block has \"tree\", or only \"_\" and the digits 0-9\n",
+        "b7  there already\n  read as the newer upstream format: the root is the head\n  \
+            its tuning puts pscale 0 at level 2; here the root has pscale 0\n",
+    ] {
+        assert!(ran.stdout.contains(line), "{}", ran.stdout);
+    }
+    assert!(!ran.stdout.contains('\u{1b}'), "{}", ran.stdout);
+    ran.tells(&["3 of 63 files were not imported"]);
+    // With repair one of them is imported, and the others are still named.
+    let ran = place.run(&["import", "folder", "--repair"]).exits(3);
+    let kept = "hidden  imported\n  left out: at 1: of the tree in \"_\": 2; its text is kept\n";
+    assert!(ran.stdout.contains(kept), "{}", ran.stdout);
+    ran.tells(&["2 of 63 files were not imported"]);
+
+    // A folder without a good file is refused as a whole.
+    let place = Place::new();
+    place.file("folder/letter.json", r#"{"from":"a boat"}"#);
+    place.file("folder/cut.json", r#"{"tree":{"#);
+    let ran = place.run(&["import", "folder"]).exits(2);
+    let ran = ran.tells(&["cut", "letter", "its key is from"]);
+    assert!(!ran.stderr.contains("--repair"), "{}", ran.stderr);
+    place.file("folder/fog.json", r#"{"tree":{"_":{"_":"Fog."}}}"#);
+    place.file("folder/set.json", r#"{"blocks":{"fog":{"_":"Fog."}}}"#);
+    let ran = place.run(&["import", "folder"]).exits(2);
+    ran.tells(&[
+        "the file holds several blocks: import it without the folder",
+        "; for fog: --repair keeps its text",
+    ]);
+    assert!(!place.path(DATA).exists());
+}
+
+#[test]
+fn a_set_of_upstream_is_imported_whole_or_not_at_all() {
+    let place = Place::new();
+    let good = r#"{"blocks":{"Harbour":{"tree":{"_":"The harbour."}},"fog":{"_":"Fog."}}}"#;
+    let bad = good.replace("}}}", "},\"letter\":{\"from\":\"a boat\"}}}");
+    assert_ne!(good, bad);
+    place.file("shell.json", bad.replace("\"Fog.\"", "{\"_\":\"Fog.\"}"));
+    // One of the two faults cannot be repaired.
+    let ran = place.run(&["import", "shell.json"]).exits(2);
+    let ran = ran.tells(&["\"fog\"", "\"letter\"", "its key is from"]);
+    assert!(!ran.stderr.contains("--repair"), "{}", ran.stderr);
+    assert!(!place.path(DATA).exists());
+    place.file("shell.json", good);
+    let ran = place.run(&["import", "shell.json"]).exits(0);
+    assert!(ran.stdout.contains("harbour  imported"), "{}", ran.stdout);
+    assert_eq!(place.names("data/blocks"), ["fog.json", "harbour.json"]);
+}
+
+#[test]
 fn a_name_that_is_taken_is_skipped_replaced_or_changed() {
     let place = yard();
     place.run(&["export", "-o", "all.json"]).exits(0);
@@ -143,7 +239,7 @@ fn what_is_no_block_is_refused_or_repaired() {
     let faulty = json!({ "decimal": 1, "tree": { "0": { "_": "Head", "1": "One", "12": "Two digits", "x": 3 } } });
     place.file("faulty.json", faulty.to_string());
     let ran = place.run(&["block", "import", "faulty.json"]).exits(2);
-    ran.tells(&["faulty.json", "12", "--repair"]);
+    ran.tells(&["faulty.json", "12", "--repair leaves faulty parts out"]);
     assert!(!place.path("data/blocks/faulty.json").exists());
     let ran = import(&place, "faulty.json", &["--repair"]).exits(0);
     insta::assert_json_snapshot!(ran.json());

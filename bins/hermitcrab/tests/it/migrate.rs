@@ -226,5 +226,14 @@ fn what_is_no_export_writes_nothing() {
         .run(&["migrate", "missing"])
         .exits(2)
         .tells(&["missing"]);
+    let newer = r#"{"tree":{"_":"The harbour.","1":"Fog."}}"#;
+    for (file, path) in [
+        ("harbour.json", "harbour.json"),
+        ("folder/fog.json", "folder"),
+    ] {
+        place.file(file, newer);
+        let ran = place.run(&["migrate", path]).exits(2);
+        ran.tells(&[path, "this is a block of the newer format: use import"]);
+    }
     assert!(!place.path(DATA).exists());
 }
