@@ -1,6 +1,10 @@
 //! Blocks of a directory with edits that stay in memory.
 
-use pscale_blocks::store::{BlockInfo, BlockPresence, Edited, LogEntry, LogRange, Versioned};
+use std::sync::Arc;
+
+use pscale_blocks::store::{
+    BlockInfo, BlockPresence, Edited, Labels, LogEntry, LogRange, Versioned,
+};
 use pscale_blocks::{Block, BlockName, BlockStore, EditAuthor, MemStore, Op, Stamp, StoreError};
 
 /// A store that reads the blocks of another one and never writes to it. A block is copied when it is edited, without its
@@ -33,7 +37,8 @@ impl DraftStore {
     /// The store of drafts, with this block in it.
     fn draft(&self, name: &BlockName, stamp: &Stamp) -> Result<&MemStore, StoreError> {
         if !self.is_draft(name)? {
-            let copied = Stamp::new(stamp.at, EditAuthor::Kernel);
+            let labels = self.kept.labels(name)?.nodes().clone();
+            let copied = Stamp::new(stamp.at, EditAuthor::Kernel).with_labels(labels);
             let block = self.load(name)?.block;
             match self.drafts.create(name, &block, &copied) {
                 // Another thread was first.
@@ -109,6 +114,10 @@ impl BlockStore for DraftStore {
 
     fn log(&self, name: &BlockName, range: LogRange) -> Result<Vec<LogEntry>, StoreError> {
         self.store_of(name)?.log(name, range)
+    }
+
+    fn labels(&self, name: &BlockName) -> Result<Arc<Labels>, StoreError> {
+        self.store_of(name)?.labels(name)
     }
 
     fn undo(&self, name: &BlockName, count: u32, stamp: &Stamp) -> Result<Edited, StoreError> {

@@ -3,7 +3,7 @@
 use std::io::{self, Write as _};
 
 use bin_support::{Results, escape};
-use pscale_blocks::store::{LogEntry, LogRange, LoggedOp, newest_edits};
+use pscale_blocks::store::{LogEntry, LogRange, LoggedOp, Origins, newest_edits};
 use pscale_blocks::{BlockName, BlockStore, EditAuthor, Op};
 use serde::Serialize;
 
@@ -71,10 +71,11 @@ impl Answer for LogAnswer {
                 .map(|note| format!("  ({})", escape(note)));
             writeln!(
                 out,
-                "{name} {}  {}  {}  {}{}",
+                "{name} {}  {}  {}{}  {}{}",
                 logged.rev,
                 logged.at.strftime("%Y-%m-%d %H:%M:%SZ"),
                 who(&logged.by, out),
+                came_from(&logged.from, out),
                 what(logged, out),
                 note.unwrap_or_default()
             )?;
@@ -94,6 +95,18 @@ fn who(by: &EditAuthor, out: &Results) -> String {
         EditAuthor::Web { url } => format!("web {}", cut(url)),
         EditAuthor::Import { source } => format!("import {}", cut(source)),
         EditAuthor::Kernel => "kernel".to_owned(),
+    }
+}
+
+/// Returns the first origin of an edit, and the number of the others.
+fn came_from(from: &Origins, out: &Results) -> String {
+    let Some(first) = from.listed().first() else {
+        return String::new();
+    };
+    let first = line(&first.to_string(), SHOWN, out);
+    match from.listed().len() as u64 - 1 + from.more() {
+        0 => format!(" from {first}"),
+        others => format!(" from {first} and {others} more"),
     }
 }
 

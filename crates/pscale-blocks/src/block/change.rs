@@ -73,7 +73,7 @@ pub struct Inverse(Vec<Restore>);
 /// One step back.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Restore {
+pub(crate) enum Restore {
     /// The node has this text.
     Text { path: Path, text: Option<String> },
     /// Puts this node at the path, or removes what is there.
@@ -108,6 +108,11 @@ impl Inverse {
 
     pub(crate) fn block(block: Block) -> Self {
         Self(vec![Restore::Block { block }])
+    }
+
+    /// The steps: first the one that reverts what was done last.
+    pub(crate) fn steps(&self) -> &[Restore] {
+        &self.0
     }
 
     /// First `later`, then this one.

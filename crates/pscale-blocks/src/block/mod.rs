@@ -13,6 +13,7 @@ mod read;
 mod search;
 mod write;
 
+pub(crate) use change::Restore;
 pub use change::{Change, Grown, Inverse};
 pub use diff::NodeDiff;
 pub(crate) use found::FoundBlock;

@@ -354,7 +354,7 @@ impl Faults {
 /// A node in the form of a log.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 #[serde(transparent)]
-pub(super) struct Subtree(pub Node);
+pub(crate) struct Subtree(pub Node);
 
 impl<'de> Deserialize<'de> for Subtree {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::outer::Outer;
 use super::reader::Reader;
 use super::{BundleError, ImportProblem, MAX_BUNDLE, check_size};
-use crate::store::Clean as _;
+use crate::store::{Clean as _, Origin};
 use crate::{Block, BlockName, BlockStore, EditAuthor, MAX_FILE, Op, Stamp, StoreError};
 
 /// Blocks that were read and can be imported.
@@ -131,7 +131,8 @@ impl ImportBatch {
         &self.problems
     }
 
-    /// Puts the blocks into `store`: all of them, or none. `source` says where they come from, for the log.
+    /// Puts the blocks into `store`: all of them, or none. `source` says where they come from, for the log and as the label of
+    /// their nodes.
     ///
     /// # Errors
     /// The store says no. What was done was taken back by further revisions; if that failed, [`BundleError::Left`].
@@ -142,13 +143,11 @@ impl ImportBatch {
         source: &str,
         at: Timestamp,
     ) -> Result<Vec<Imported>, BundleError> {
-        let stamp = Stamp {
-            at,
-            by: EditAuthor::Import {
-                source: source.to_owned(),
-            },
-            note: None,
+        let source = source.to_owned();
+        let from = Origin::Import {
+            source: source.clone(),
         };
+        let stamp = Stamp::new(at, EditAuthor::Import { source }).with_from(from.into());
         let mut taken: BTreeSet<_> = store.names()?.into_iter().map(|row| row.name).collect();
         taken.extend(self.names().cloned());
         let mut done = Vec::new();

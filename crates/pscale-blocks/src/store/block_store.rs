@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::{LogEntry, LogRange};
+use super::{Labels, LogEntry, LogRange};
 use crate::{Applied, Block, BlockName, Op, Stamp, StoreError};
 
 /// A store of blocks. Every method does all or nothing.
@@ -68,6 +68,12 @@ pub trait BlockStore: Send + Sync {
     /// # Errors
     /// The log cannot be read.
     fn log(&self, name: &BlockName, range: LogRange) -> Result<Vec<LogEntry>, StoreError>;
+
+    /// The labels of a block: which of its nodes were last written with texts from outside.
+    ///
+    /// # Errors
+    /// [`StoreError::NoBlock`], or the store cannot be read.
+    fn labels(&self, name: &BlockName) -> Result<Arc<Labels>, StoreError>;
 
     /// Reverts the last `count` edits that are not reverted yet, newest first, in one new revision. It reverts fewer if there
     /// are no more; the creation of a block is not an edit.

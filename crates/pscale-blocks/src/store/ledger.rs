@@ -1,11 +1,13 @@
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use strsim::levenshtein;
 
 use super::history::{Stepped, done, redo, undo, undone};
+use super::labels;
 use super::secrets::Clean as _;
-use super::{BlockInfo, BlockPresence, Edited, LogEntry, LogRange, LoggedOp, Versioned};
+use super::{BlockInfo, BlockPresence, Edited, Labels, LogEntry, LogRange, LoggedOp, Versioned};
 use crate::{Block, BlockName, BlockStore, Inverse, Op, Path, Stamp, StoreError};
 
 /// A store: the blocks that were used, in memory, and a journal that keeps what becomes of them. Its two kinds are
@@ -40,6 +42,8 @@ pub struct CurrentBlock {
     pub block: Arc<Block>,
     /// [`Block::hash`], where the journal needs it.
     pub hash: Option<[u8; 32]>,
+    /// The labels of the nodes, if they were asked for: of this revision or an earlier one.
+    pub labels: Option<Arc<Labels>>,
 }
 
 /// The part of a store that outlives the process. Every method does all or nothing.
@@ -101,6 +105,31 @@ pub trait Journal: Send {
     /// # Errors
     /// They cannot be read.
     fn read(&mut self, name: &BlockName, range: LogRange) -> Result<Vec<LogEntry>, StoreError>;
+
+    /// Hands the entries of a block to `take`, the newest first, until it breaks.
+    ///
+    /// # Errors
+    /// They cannot be read.
+    fn each(
+        &mut self,
+        name: &BlockName,
+        take: &mut dyn FnMut(LogEntry) -> ControlFlow<()>,
+    ) -> Result<(), StoreError>;
+
+    /// Whether this process may write, and not only read what another one writes.
+    fn writes(&self) -> bool {
+        true
+    }
+
+    /// The labels that are kept, of some revision. `None` if they are missing or damaged.
+    fn labels(&mut self, _name: &BlockName) -> Option<Labels> {
+        None
+    }
+
+    /// Keeps labels, which the log can make again. False if they cannot be written.
+    fn keep_labels(&mut self, _name: &BlockName, _labels: &Labels) -> bool {
+        true
+    }
 
     /// The end of a block's log, the oldest entry first: as long as `is_enough` asks for, or all of it.
     ///
@@ -239,13 +268,20 @@ pub(super) fn entry(
         before_hash: None,
         after_hash: None,
         note: stamp.note.clone(),
+        from: stamp.from.clone(),
+        n: stamp.n,
+        labels: stamp.labels.clone(),
     }
 }
 
 impl CurrentBlock {
     pub(super) fn new(block: Block, hash: Option<[u8; 32]>) -> Self {
         let block = Arc::new(block);
-        Self { block, hash }
+        Self {
+            block,
+            hash,
+            labels: None,
+        }
     }
 
     /// Keeps `entry`, which led to the block as it is now. If that fails the block becomes what it was.
@@ -390,6 +426,20 @@ impl<J: Journal> BlockStore for BlockLedger<J> {
         // An edit by a person is an entry, too.
         state.settled(name)?;
         state.journal.read(name, range)
+    }
+
+    fn labels(&self, name: &BlockName) -> Result<Arc<Labels>, StoreError> {
+        let mut state = self.state();
+        let (rev, live, journal) = state.live(name)?;
+        if let Some(known) = &live.labels
+            && known.rev() == *rev
+        {
+            return Ok(Arc::clone(known));
+        }
+        let known = live.labels.take().map(Arc::unwrap_or_clone);
+        let labels = Arc::new(labels::current(journal, name, (*rev, live.hash), known)?);
+        live.labels = Some(Arc::clone(&labels));
+        Ok(labels)
     }
 
     fn undo(&self, name: &BlockName, count: u32, stamp: &Stamp) -> Result<Edited, StoreError> {

@@ -1,8 +1,9 @@
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use super::{Origin, Origins};
 use crate::{Block, BlockName, BlockStore, Inverse, Op, Path, StoreError};
 
 /// The time and the author of an edit. A store has no clock.
@@ -15,12 +16,43 @@ pub struct Stamp {
     pub by: EditAuthor,
     /// The reason for the edit, for the log.
     pub note: Option<String>,
+    /// The places outside that the edit may come from.
+    pub from: Origins,
+    /// The number of the message in which the edit was asked for.
+    pub n: Option<u64>,
+    /// The labels of single nodes of a whole block that is created or put in the place of another.
+    pub labels: BTreeMap<Path, Origins>,
 }
 
 impl Stamp {
     /// An edit at this time by this author.
     pub fn new(at: Timestamp, by: EditAuthor) -> Self {
-        Self { at, by, note: None }
+        Self {
+            at,
+            by,
+            note: None,
+            from: Origins::default(),
+            n: None,
+            labels: BTreeMap::new(),
+        }
+    }
+
+    /// Names the places outside that the edit may come from.
+    #[must_use]
+    pub fn with_from(self, from: Origins) -> Self {
+        Self { from, ..self }
+    }
+
+    /// Names the message in which the edit was asked for.
+    #[must_use]
+    pub fn with_message(self, n: u64) -> Self {
+        Self { n: Some(n), ..self }
+    }
+
+    /// Gives nodes of a whole block their labels: see [`Stamp::labels`].
+    #[must_use]
+    pub fn with_labels(self, labels: BTreeMap<Path, Origins>) -> Self {
+        Self { labels, ..self }
     }
 
     /// Gives the reason for the edit.
@@ -89,6 +121,28 @@ pub struct LogEntry {
     /// The reason for the edit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
+    /// The places outside that the edit may come from.
+    #[serde(default, skip_serializing_if = "Origins::is_empty")]
+    pub from: Origins,
+    /// The number of the message in which the edit was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub n: Option<u64>,
+    /// The labels of single nodes of a whole block: see [`Stamp::labels`].
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub labels: BTreeMap<Path, Origins>,
+}
+
+impl LogEntry {
+    /// The places outside that the edit may come from, those of an author included: older programs only noted a page.
+    pub fn origins(&self) -> Origins {
+        let page = match &self.by {
+            EditAuthor::Model { web: Some(url), .. } | EditAuthor::Web { url } => {
+                Some(Origin::Web { url: url.clone() })
+            }
+            _ => None,
+        };
+        Origins::union([&self.from, &page.into_iter().collect()])
+    }
 }
 
 /// The operation of a log entry.

@@ -1,4 +1,5 @@
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::ControlFlow;
 
 use super::history::replay;
 use super::ledger::{BlockLedger, BlockSlot, CurrentBlock, Journal};
@@ -68,6 +69,16 @@ impl Journal for MemJournal {
         let is_before = |entry: &LogEntry| range.before.is_none_or(|before| entry.rev < before);
         let end = log.partition_point(is_before);
         Ok(log[..end].iter().rev().take(range.limit).cloned().collect())
+    }
+
+    fn each(
+        &mut self,
+        name: &BlockName,
+        take: &mut dyn FnMut(LogEntry) -> ControlFlow<()>,
+    ) -> Result<(), StoreError> {
+        let log = self.logs.get(name).map_or(&[][..], Vec::as_slice);
+        let _ = log.iter().rev().cloned().try_for_each(take);
+        Ok(())
     }
 }
 

@@ -6,9 +6,11 @@ pub mod conformance;
 pub(crate) mod dir;
 pub(crate) mod error;
 mod history;
+mod labels;
 mod ledger;
 pub(crate) mod log;
 pub(crate) mod mem;
+mod origin;
 mod secrets;
 #[cfg(feature = "testing")]
 mod watched;
@@ -18,7 +20,9 @@ pub use dir::ReadCounts;
 #[cfg(feature = "testing")]
 pub use dir::{Step as DiskStep, Watch as DiskWatch};
 pub use history::Steps;
+pub use labels::Labels;
 pub use log::{LogEntry, LogRange, LoggedOp, newest_edits};
+pub use origin::{Origin, Origins};
 pub(crate) use secrets::Clean;
 pub use secrets::{KEY_REMOVED, remove_keys};
 #[cfg(feature = "testing")]

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use super::Origins;
 use crate::{Block, EditAuthor, Op, Stamp};
 
 /// The text that replaces a key.
@@ -97,6 +98,8 @@ impl Clean for Stamp {
             }
             EditAuthor::Person | EditAuthor::Kernel => {}
         }
+        let sets = std::iter::once(&mut stamp.from).chain(stamp.labels.values_mut());
+        keys += sets.flat_map(Origins::texts_mut).map(strip).sum::<u32>();
         (Cow::Owned(stamp), keys)
     }
 }

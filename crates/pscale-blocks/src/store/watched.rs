@@ -1,6 +1,8 @@
 //! A store for tests, of which every call is watched.
 
-use super::{BlockInfo, BlockPresence, Edited, LogEntry, LogRange, Versioned};
+use std::sync::Arc;
+
+use super::{BlockInfo, BlockPresence, Edited, Labels, LogEntry, LogRange, Versioned};
 use crate::{Block, BlockName, BlockStore, Op, Stamp, StoreError};
 
 /// A call of a [`BlockStore`] about a block.
@@ -83,6 +85,11 @@ impl<S: BlockStore, W: StoreWatch> BlockStore for WatchedStore<S, W> {
     fn log(&self, name: &BlockName, range: LogRange) -> Result<Vec<LogEntry>, StoreError> {
         self.watch.before(name, StoreCall::Log)?;
         self.inner.log(name, range)
+    }
+
+    fn labels(&self, name: &BlockName) -> Result<Arc<Labels>, StoreError> {
+        self.watch.before(name, StoreCall::Load)?;
+        self.inner.labels(name)
     }
 
     fn undo(&self, name: &BlockName, count: u32, stamp: &Stamp) -> Result<Edited, StoreError> {

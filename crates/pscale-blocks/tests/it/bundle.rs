@@ -4,7 +4,7 @@ use pscale_blocks::bundle::{
     BundleError, Export, ImportBatch, ImportOutcome, MAX_BUNDLE, OnConflict, export,
 };
 use pscale_blocks::store::conformance::{log, name, stamp, write};
-use pscale_blocks::store::{KEY_REMOVED, StoreCall, StoreWatch, WatchedStore};
+use pscale_blocks::store::{KEY_REMOVED, Origin, Origins, StoreCall, StoreWatch, WatchedStore};
 use pscale_blocks::{Block, BlockName, BlockStore, DirStore, EditAuthor, MemStore, StoreError};
 
 fn furnished() -> MemStore {
@@ -89,6 +89,27 @@ fn what_is_exported_and_imported_is_the_same_byte_for_byte() {
         "{again:?}"
     );
     assert_eq!(to.load(&name("notes")).unwrap().rev, 1);
+}
+
+#[test]
+fn imported_texts_have_labels() {
+    let folder = tempfile::tempdir().unwrap();
+    let to = DirStore::open(folder.path()).unwrap().without_fsync();
+    import(&to, &bundle(&furnished()), OnConflict::Skip);
+    let notes = name("notes");
+    let source = "a bundle".to_owned();
+    let from = Origins::from(Origin::Import { source });
+    let block = to.load(&notes).unwrap().block;
+    let nodes = block.subtree(&pscale_blocks::Path::root(), None).unwrap();
+    let texts = nodes.iter().filter(|node| node.text.is_some()).count();
+    let labels = to.labels(&notes).unwrap();
+    assert_eq!(labels.nodes().len(), texts);
+    assert!(labels.nodes().values().all(|origins| *origins == from));
+    // A block that comes back from the trash is one that is imported.
+    to.delete(&notes, &stamp(10)).unwrap();
+    import(&to, &bundle(&furnished()), OnConflict::Skip);
+    assert_eq!(to.labels(&notes).unwrap().nodes().len(), texts);
+    assert_eq!(log(&to, &notes).pop().unwrap().from, from);
 }
 
 #[test]

@@ -12,6 +12,7 @@
     reason = "a suite fails by panicking, and the line says where"
 )]
 
+mod labels;
 mod undo;
 
 use std::thread;
@@ -43,6 +44,8 @@ pub fn check(make: impl Fn() -> Box<dyn BlockStore>) {
         undo::takes_back_what_there_is,
         undo::steps_back_and_on,
         undo::takes_back_growth,
+        labels::follow_their_texts,
+        labels::of_whole_blocks,
         stores_no_key,
         lets_one_of_two_threads_win,
     ] {
@@ -52,11 +55,8 @@ pub fn check(make: impl Fn() -> Box<dyn BlockStore>) {
 
 /// A stamp of the person, `seconds` after the beginning of 2026.
 pub fn stamp(seconds: i64) -> Stamp {
-    Stamp {
-        at: Timestamp::from_second(1_767_225_600 + seconds).unwrap(),
-        by: EditAuthor::Person,
-        note: None,
-    }
+    let at = Timestamp::from_second(1_767_225_600 + seconds).unwrap();
+    Stamp::new(at, EditAuthor::Person)
 }
 
 /// The name `name`.

@@ -43,6 +43,10 @@ impl Layout {
         self.logs().join(format!("{name}.{first}-{last}.jsonl.gz"))
     }
 
+    pub fn labels(&self, name: &BlockName) -> PathBuf {
+        self.root.join("labels").join(format!("{name}.json"))
+    }
+
     pub fn backups(&self) -> PathBuf {
         self.root.join("backups")
     }
@@ -63,10 +67,10 @@ impl Layout {
 
     /// Makes the folders and `store.json`, and removes the unfinished files of an earlier process.
     pub fn prepare(&self, disk: &Disk) -> Result<(), StoreError> {
-        for folder in ["blocks", "log", "trash", "quarantine", "backups"] {
+        for folder in ["blocks", "log", "labels", "trash", "quarantine", "backups"] {
             disk.make_folder(&self.root.join(folder))?;
         }
-        for folder in ["", "blocks", "log", "backups"] {
+        for folder in ["", "blocks", "log", "labels", "backups"] {
             disk.0.sweep(&self.root.join(folder));
         }
         let path = self.schema();

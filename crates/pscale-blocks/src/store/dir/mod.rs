@@ -18,23 +18,26 @@ pub use disk::{Step, Watch};
 pub use log_file::ReadCounts;
 
 use super::ledger::{BlockLedger, BlockSlot, Journal};
-use super::{LogEntry, LogRange};
+use super::{Labels, LogEntry, LogRange, labels};
 use crate::block::NormalForm;
 use crate::{Block, BlockName, StoreError};
 use disk::{Disk, FileFacts};
 use durable::Lock;
 use layout::Layout;
-use log_file::{LOG_LIMIT, LogReader};
+use log_file::{LOG_LIMIT, LogReader, MAX_REV};
 use notices::Notices;
 use repair::RepairFinding;
 
 /// The age of a backup at which the next save makes another.
 const BACKUP_AGE: SignedDuration = SignedDuration::from_hours(24);
+/// A file of labels with more bytes than this is damaged.
+const LABELS_LIMIT: u64 = 64 << 20;
 
 /// A store in a directory, one JSON file a block, which a person may read and edit.
 ///
 /// Layout: `blocks/NAME.json`, `log/NAME.jsonl` with older entries in archives named after their revisions such as
-/// `log/NAME.1-900.jsonl.gz`, `trash/`, `quarantine/`, `backups/`, `store.json` and `lock`. To open it reads no block and no
+/// `log/NAME.1-900.jsonl.gz`, `labels/NAME.json`,
+/// `trash/`, `quarantine/`, `backups/`, `store.json` and `lock`. To open it reads no block and no
 /// log: each block is read, and brought together with its log, at its first use. The log is written first: an edit that was reported survives a
 /// crash at any moment, and one that was not is there wholly or not at all. One process writes at a time. What a person
 /// does to a block's file meanwhile is a revision, too.
@@ -279,13 +282,19 @@ impl DirJournal {
         Ok(())
     }
 
-    fn rotate_if_long(&mut self, name: &BlockName) {
+    fn rotate_if_long(&mut self, name: &BlockName, rev: u64, hash: [u8; 32]) {
         if self
             .files
             .get(name)
             .is_none_or(|files| files.log <= LOG_LIMIT)
         {
             return;
+        }
+        // No later update of the labels needs an archive, which a person may remove.
+        if let Ok(labels) = labels::current(self, name, (rev, Some(hash)), None)
+            && !labels.is_kept()
+        {
+            self.keep_labels(name, &labels);
         }
         match self.logs().rotate(name) {
             Ok(length) => self.files.entry(name.clone()).or_default().log = length,
@@ -379,7 +388,7 @@ impl Journal for DirJournal {
             self.unappend(name, before);
             return Err(error);
         }
-        self.rotate_if_long(name);
+        self.rotate_if_long(name, entry.rev, form.hash);
         Ok(())
     }
 
@@ -397,11 +406,43 @@ impl Journal for DirJournal {
         if done.is_err() {
             // Where this fails the next opening makes the block again from its log.
             let _ = self.disk.rename(&trash, &block);
+        } else {
+            // If it stays, the log says that the labels are gone.
+            let _ = fs::remove_file(self.layout.labels(name));
         }
         done.map(|_| ())
     }
 
     fn read(&mut self, name: &BlockName, range: LogRange) -> Result<Vec<LogEntry>, StoreError> {
         self.logs().read(name, range)
+    }
+
+    fn each(
+        &mut self,
+        name: &BlockName,
+        take: &mut dyn FnMut(LogEntry) -> ControlFlow<()>,
+    ) -> Result<(), StoreError> {
+        self.logs().each(name, None, take)
+    }
+
+    fn writes(&self) -> bool {
+        self.lock.is_some()
+    }
+
+    fn labels(&mut self, name: &BlockName) -> Option<Labels> {
+        let path = self.layout.labels(name);
+        let is_small = fs::metadata(&path).is_ok_and(|found| found.len() <= LABELS_LIMIT);
+        let bytes = is_small.then(|| disk::read(&path).ok().flatten())??;
+        labels::decode(&bytes).filter(|labels| labels.rev() <= MAX_REV)
+    }
+
+    fn keep_labels(&mut self, name: &BlockName, labels: &Labels) -> bool {
+        let path = self.layout.labels(name);
+        let kept = self.disk.replace(&path, &labels::encode(labels));
+        if let Err(error) = &kept {
+            let notice = format!("the labels of block {name} could not be written: {error}");
+            self.notices.push(notice);
+        }
+        kept.is_ok()
     }
 }

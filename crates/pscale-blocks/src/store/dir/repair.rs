@@ -337,11 +337,7 @@ impl CurrentBlock {
 }
 
 fn outside(at: Timestamp, note: &str) -> Stamp {
-    Stamp {
-        at,
-        by: EditAuthor::Person,
-        note: Some(note.to_owned()),
-    }
+    Stamp::new(at, EditAuthor::Person).with_note(note)
 }
 
 pub(super) fn found(path: &Path) -> Result<RepairFinding, StoreError> {
