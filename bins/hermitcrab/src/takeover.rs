@@ -8,6 +8,7 @@ use hermitcrab_kernel::prompt::{CoreBlock, new_memory};
 use hermitcrab_migrate::{Defaults, Export, MessageRole, Migrated, Plan, apply};
 use jiff::Timestamp;
 use llm_client::{Message, Redactor};
+use pscale_blocks::store::Origin;
 use pscale_blocks::{BlockStore, EditAuthor, Stamp};
 
 use crate::data_dir::DataDir;
@@ -45,7 +46,14 @@ pub fn take_over(
     source: String,
     now: Timestamp,
 ) -> Result<(Migrated, Option<String>), Error> {
-    let stamp = Stamp::new(now, EditAuthor::Import { source })
+    let by = EditAuthor::Import {
+        source: source.clone(),
+    };
+    let from = Origin::Import {
+        source: source.clone(),
+    };
+    let stamp = Stamp::new(now, by)
+        .with_from(from.into())
         .with_note("from an earlier generation".to_owned());
     let migrated = apply(plan, store, &stamp)?;
     if matches!(migrated, Migrated::InUse { .. }) {
@@ -55,7 +63,7 @@ pub fn take_over(
         MessageRole::User => Message::user(&past.text),
         MessageRole::Assistant => Message::assistant(&past.text),
     });
-    let notice = begin_conversation(data, messages.collect(), now)?;
+    let notice = begin_conversation(data, messages.collect(), source, now)?;
     Ok((migrated, notice))
 }
 

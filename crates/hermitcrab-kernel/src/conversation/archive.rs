@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 
 use super::line::{Line, ParsedLine, VERSION};
 use super::record::FILE;
-use super::view::View;
+use super::view::{MovedTurn, View};
 use crate::storage::FileStore;
 
 /// The folder of the archives.
@@ -65,12 +65,15 @@ pub(super) fn archives(files: &FileStore) -> io::Result<Vec<Archive>> {
 }
 
 /// The first line of a file whose messages up to number `moved` are in archives.
-pub(super) fn begin_line(moved: u64, last_moved: Option<String>) -> Line {
+pub(super) fn begin_line(moved: u64, last_moved: Option<MovedTurn>) -> Line {
+    let last_moved = last_moved.map(|turn| (turn.text, turn.from));
+    let (last_moved, last_moved_from) = last_moved.unzip();
     Line::Begin {
         schema_version: VERSION,
         n: moved + 1,
         moved,
         last_moved,
+        last_moved_from: last_moved_from.unwrap_or_default(),
     }
 }
 
@@ -96,7 +99,10 @@ impl CurrentFile {
                 break;
             }
             match ParsedLine::parse(line.text()) {
-                Ok(ParsedLine::Current(current)) => file.add(current, Some(&line.bytes))?,
+                Ok(ParsedLine::Current { line: new, is_old }) => {
+                    file.is_old |= is_old;
+                    file.add(new, Some(&*line.bytes).filter(|_| !is_old))?;
+                }
                 Ok(ParsedLine::Old(old)) => {
                     file.is_old = true;
                     file.add(file.view.to_current(old), None)?;
@@ -186,6 +192,7 @@ mod tests {
 
     use durable::Step;
     use llm_client::{Message, Redactor};
+    use pscale_blocks::store::{Origin, Origins};
 
     use super::super::author::Author;
     use super::super::pages;
@@ -201,6 +208,7 @@ mod tests {
             n,
             at: jiff::Timestamp::UNIX_EPOCH,
             by: Author::Person,
+            from: Origins::from(Origin::Face { rev: n }),
             message: Message::user("keel and tide ".repeat(SIZE / 14)),
         }
     }

@@ -2,6 +2,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use llm_client::{Block, Message, Role};
+use pscale_blocks::store::Origins;
 use serde::{Deserialize, Serialize};
 
 use crate::prompt::FROM_FACE;
@@ -87,12 +88,22 @@ pub struct Utterance {
     pub by: Author,
     /// The message as the model gets it.
     pub message: Message,
+    /// The places outside that it may come from.
+    #[serde(skip_serializing_if = "Origins::is_empty")]
+    pub from: Origins,
 }
 
 impl Utterance {
     /// A message of `by`.
     pub fn new(by: Author, message: Message) -> Self {
-        Self { by, message }
+        let from = Origins::default();
+        Self { by, message, from }
+    }
+
+    /// The message with the places outside that it may come from.
+    #[must_use]
+    pub fn with_from(self, from: Origins) -> Self {
+        Self { from, ..self }
     }
 
     /// A message that the kernel sends to the model in a turn.
@@ -131,7 +142,7 @@ impl Utterance {
                 _ => Author::Kernel,
             },
         };
-        Self { by, message }
+        Self::new(by, message)
     }
 }
 

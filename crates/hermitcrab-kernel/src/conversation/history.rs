@@ -4,7 +4,7 @@ use std::panic::{self, AssertUnwindSafe};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use jiff::Timestamp;
-use pscale_blocks::store::{BlockPresence, LogRange};
+use pscale_blocks::store::{BlockPresence, LogRange, Origins};
 use pscale_blocks::{
     Appended, Applied, Block, BlockName, BlockStore, EditAuthor, Op, Stamp, StoreError, Summary,
     SummaryKind,
@@ -107,7 +107,7 @@ impl HistoryBlocks {
             } else {
                 head_after(store, &name_of(block.number - 1)?)
             };
-            store.create(&block.name, &Block::new(head), stamp)?;
+            create(store, &block.name, head, stamp)?;
         }
         let is_written = match append_to(store, &block.name, text, stamp, Some(self.limit)) {
             Err(error) if error.kind() == "too_large" => false,
@@ -118,7 +118,7 @@ impl HistoryBlocks {
             while store.presence(&block.name)? != BlockPresence::Absent {
                 block = CurrentBlock::new(block.number + 1)?;
             }
-            store.create(&block.name, &Block::new(head), stamp)?;
+            create(store, &block.name, head, stamp)?;
             append_to(store, &block.name, text, stamp, None)?;
         }
         block.last = Some(entry);
@@ -192,6 +192,18 @@ fn head_after(store: &dyn BlockStore, before: &BlockName) -> String {
     }
 }
 
+/// Makes a block. Its head has the words of the program, and not those of the turn that comes first.
+fn create(
+    store: &dyn BlockStore,
+    name: &BlockName,
+    head: String,
+    stamp: &Stamp,
+) -> Result<(), StoreError> {
+    let stamp = stamp.clone().with_from(Origins::default());
+    store.create(name, &Block::new(head), &stamp)?;
+    Ok(())
+}
+
 /// Appends an entry to a block. False, and nothing is written, where the block has `limit` bytes and its last group is full.
 fn append_to(
     store: &dyn BlockStore,
@@ -200,25 +212,36 @@ fn append_to(
     stamp: &Stamp,
     limit: Option<usize>,
 ) -> Result<bool, StoreError> {
-    let mut summary = None;
-    for _ in 0..SUMMARIES {
-        let is_first = summary.is_none();
-        let op = Op::Append {
-            text: text.to_owned(),
-            summary: summary.take(),
-        };
+    let op = Op::Append {
+        text: text.to_owned(),
+        summary: None,
+    };
+    for times in 0..SUMMARIES {
         let edited = store.edit(name, None, &op, stamp)?;
-        let Some(Applied::Appended(Appended::NeedsSummary { entries, .. })) = edited.applied else {
+        let Some(Applied::Appended(Appended::NeedsSummary {
+            at, grows, entries, ..
+        })) = edited.applied
+        else {
             return Ok(true);
         };
         let is_full = |limit| Ok::<_, StoreError>(store.load(name)?.block.file_bytes() >= limit);
-        if is_first && limit.map_or(Ok(false), is_full)? {
+        if times == 0 && limit.map_or(Ok(false), is_full)? {
             return Ok(false);
         }
-        summary = Some(Summary {
-            kind: SummaryKind::Summary,
-            text: window::group_summary(&entries),
-        });
+        // The words of the summary are those of the entries, and not those of the turn.
+        let labels = store.labels(name)?;
+        let of_entries = entries.iter().filter_map(|entry| labels.at(&entry.path));
+        let stamp = (stamp.clone()).with_from(Origins::union(of_entries));
+        let text = window::group_summary(&entries);
+        let op = if grows {
+            let kind = SummaryKind::Summary;
+            Op::Grow {
+                summary: Summary { kind, text },
+            }
+        } else {
+            Op::Write { path: at, text }
+        };
+        store.edit(name, None, &op, &stamp)?;
     }
     Ok(true)
 }
@@ -240,8 +263,11 @@ impl ConversationRecord {
             let said = &self.said()[..left];
             let next = (said[1..].iter()).position(|said| window::starts_turn(&said.message));
             let turn = next.map_or(left, |at| at + 1);
+            // The whole turn, also messages of which the entry has no word.
             let stamp = Stamp::new(now, EditAuthor::Kernel)
-                .with_note(format!("from message {}", self.moved()));
+                .with_note(format!("from message {}", self.moved()))
+                .with_from(self.origins(0..turn))
+                .with_message(self.number(0));
             let day = self.said_at(0).unwrap_or(now);
             for text in window::entries(&said[..turn], day) {
                 // No tool has called this, so nobody else catches a fault of the store.

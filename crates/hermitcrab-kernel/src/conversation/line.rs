@@ -2,13 +2,16 @@
 
 use jiff::Timestamp;
 use llm_client::Message;
+use pscale_blocks::store::Origins;
 use serde::{Deserialize, Serialize};
 
 use super::author::Author;
 use crate::storage::LineError;
 
 /// The version of the lines that are written.
-pub(super) const VERSION: u32 = 3;
+pub(super) const VERSION: u32 = 4;
+/// The version before it, whose messages have numbers and no origins.
+const WITHOUT_ORIGINS: u32 = 3;
 
 /// More than any message has as its number; JSON has all smaller ones exactly.
 const NUMBERS: u64 = 1 << 53;
@@ -27,6 +30,9 @@ pub(super) enum Line {
         /// The last turn that moved, as the block `history` has it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         last_moved: Option<String>,
+        /// The places outside that this turn may come from.
+        #[serde(default, skip_serializing_if = "Origins::is_empty")]
+        last_moved_from: Origins,
     },
     /// A message.
     Message {
@@ -34,6 +40,8 @@ pub(super) enum Line {
         n: u64,
         at: Timestamp,
         by: Author,
+        #[serde(default, skip_serializing_if = "Origins::is_empty")]
+        from: Origins,
         message: Message,
     },
     /// The messages up to number `n` have moved to the block `history`.
@@ -80,33 +88,36 @@ pub(super) enum OldLine {
 /// A line of a version that this program reads.
 #[derive(Debug)]
 pub(super) enum ParsedLine {
-    Current(Line),
+    /// A line in the current version, and whether it was written in the one before.
+    Current { line: Line, is_old: bool },
+    /// A line whose messages have no numbers.
     Old(OldLine),
 }
 
 impl ParsedLine {
     /// Reads a line, with or without its end.
     pub fn parse(bytes: &[u8]) -> Result<Self, LineError> {
-        match serde_json::from_slice::<Line>(bytes) {
-            Ok(line) if line.version() == VERSION && line.number() < NUMBERS => {
-                return Ok(Self::Current(line));
-            }
-            _ => {}
+        if let Ok(mut line) = serde_json::from_slice::<Line>(bytes)
+            && (WITHOUT_ORIGINS..=VERSION).contains(line.version())
+            && line.number() < NUMBERS
+        {
+            let is_old = std::mem::replace(line.version(), VERSION) != VERSION;
+            return Ok(Self::Current { line, is_old });
         }
         match serde_json::from_slice::<OldLine>(bytes) {
-            Ok(line) if (1..VERSION).contains(&line.version()) => Ok(Self::Old(line)),
+            Ok(line) if (1..WITHOUT_ORIGINS).contains(&line.version()) => Ok(Self::Old(line)),
             _ => Err(LineError::of(bytes, VERSION)),
         }
     }
 }
 
 impl Line {
-    fn version(&self) -> u32 {
+    fn version(&mut self) -> &mut u32 {
         match self {
             Self::Begin { schema_version, .. }
             | Self::Message { schema_version, .. }
             | Self::Moved { schema_version, .. }
-            | Self::Repaired { schema_version, .. } => *schema_version,
+            | Self::Repaired { schema_version, .. } => schema_version,
         }
     }
 

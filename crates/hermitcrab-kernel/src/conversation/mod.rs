@@ -18,3 +18,4 @@ pub(crate) use lean::without_copies;
 pub use pages::DisplayedPage;
 pub(crate) use pages::{all, displayed, range};
 pub(crate) use record::{ConversationRecord, FILE};
+pub(crate) use view::MovedTurn;

@@ -69,7 +69,7 @@ fn old_messages(bytes: &[u8], numbers: &RangeInclusive<u64>) -> io::Result<Vec<N
             break;
         }
         let line = match ParsedLine::parse(line.text()) {
-            Ok(ParsedLine::Current(line)) => line,
+            Ok(ParsedLine::Current { line, .. }) => line,
             Ok(ParsedLine::Old(line @ OldLine::Message { .. })) => {
                 View::after(last).to_current(line)
             }
@@ -78,9 +78,15 @@ fn old_messages(bytes: &[u8], numbers: &RangeInclusive<u64>) -> io::Result<Vec<N
         match line {
             Line::Begin { n, .. } => last = last.max(n.saturating_sub(1)),
             // A second copy of a line is left out.
-            Line::Message { n, by, message, .. } if n > last && numbers.contains(&n) => {
+            Line::Message {
+                n,
+                by,
+                from,
+                message,
+                ..
+            } if n > last && numbers.contains(&n) => {
                 last = n;
-                let said = Utterance::new(by, message);
+                let said = Utterance::new(by, message).with_from(from);
                 found.push(NumberedMessage { n, said });
             }
             _ => {}
@@ -189,23 +195,31 @@ impl NewestTexts {
         // The message of the line after. It counts if its number is above that of the line before it.
         let mut after: Option<NumberedMessage> = None;
         for line in bytes[..whole].rsplit(|byte| *byte == b'\n') {
-            match ParsedLine::parse(line) {
-                Ok(ParsedLine::Current(Line::Message { n, by, message, .. }))
-                    if numbers.contains(&n) && n < self.end =>
-                {
-                    let said = Utterance::new(by, message);
-                    self.add(after.replace(NumberedMessage { n, said }), n);
-                }
-                Ok(ParsedLine::Current(Line::Begin { n, .. })) => {
-                    self.begin = self.begin.max(n.saturating_sub(1));
-                    self.add(after.take(), n.saturating_sub(1));
-                }
+            let line = match ParsedLine::parse(line) {
+                Ok(ParsedLine::Current { line, .. }) => line,
                 // Messages of an earlier version are counted from the first line on.
                 Ok(ParsedLine::Old(_)) => {
                     for found in old_messages(bytes, numbers)?.into_iter().rev() {
                         self.add(Some(found), 0);
                     }
                     return Ok(self.is_enough());
+                }
+                Err(_) => continue,
+            };
+            match line {
+                Line::Message {
+                    n,
+                    by,
+                    from,
+                    message,
+                    ..
+                } if numbers.contains(&n) && n < self.end => {
+                    let said = Utterance::new(by, message).with_from(from);
+                    self.add(after.replace(NumberedMessage { n, said }), n);
+                }
+                Line::Begin { n, .. } => {
+                    self.begin = self.begin.max(n.saturating_sub(1));
+                    self.add(after.take(), n.saturating_sub(1));
                 }
                 _ => {}
             }

@@ -1,15 +1,17 @@
 //! The record of the conversation: every message, whatever a shell does.
 
 use std::io;
+use std::ops::Range;
 use std::sync::Arc;
 
 use jiff::Timestamp;
 use llm_client::Message;
+use pscale_blocks::store::{Origin, Origins};
 
 use super::archive::{self, archives};
 use super::author::Utterance;
 use super::line::{Line, ParsedLine, VERSION};
-use super::view::View;
+use super::view::{MovedTurn, View};
 use crate::KernelError;
 use crate::storage::{FileStore, read_lines};
 
@@ -37,7 +39,13 @@ impl ConversationRecord {
         let (mut view, mut is_old) = (View::default(), false);
         let unread = read_lines(&files, FILE, VERSION, &bytes, |line, _| {
             match ParsedLine::parse(line)? {
-                ParsedLine::Current(line) => view.follow(line),
+                ParsedLine::Current {
+                    line,
+                    is_old: is_of_before,
+                } => {
+                    is_old |= is_of_before;
+                    view.follow(line);
+                }
                 ParsedLine::Old(line) => {
                     is_old = true;
                     view.follow(view.to_current(line));
@@ -98,9 +106,20 @@ impl ConversationRecord {
         self.view.said.iter().map(|said| &said.message)
     }
 
-    /// The last turn that moved, clipped.
-    pub fn last_moved(&self) -> Option<&str> {
-        self.view.last_moved.as_deref()
+    /// The last turn that moved.
+    pub fn last_moved(&self) -> Option<&MovedTurn> {
+        self.view.last_moved.as_ref()
+    }
+
+    /// The places outside that some of the messages that have not moved may come from.
+    pub fn origins(&self, messages: Range<usize>) -> Origins {
+        let said = self.view.said.get(messages).unwrap_or_default();
+        Origins::union(said.iter().map(|said| &said.from))
+    }
+
+    /// The number of a message that has not moved.
+    pub fn number(&self, index: usize) -> u64 {
+        self.view.number(index)
     }
 
     /// The time of a message that has not moved.
@@ -131,6 +150,7 @@ impl ConversationRecord {
             n,
             at,
             by: said.by,
+            from: said.from,
             message: said.message,
         });
         self.write(lines.collect())
@@ -170,12 +190,18 @@ impl ConversationRecord {
     }
 
     /// Begins with what was said in an earlier generation, if nothing was said here.
-    pub fn take_over(&mut self, at: Timestamp, messages: Vec<Message>) -> io::Result<()> {
+    pub fn take_over(
+        &mut self,
+        at: Timestamp,
+        messages: Vec<Message>,
+        source: String,
+    ) -> io::Result<()> {
         if messages.is_empty() || !self.is_new() {
             return Ok(());
         }
+        let from = Origins::from(Origin::Import { source });
         let said = messages.into_iter().map(Utterance::without_author);
-        self.add(at, said.collect())
+        self.add(at, said.map(|said| said.with_from(from.clone())).collect())
     }
 
     /// Brings what could not be written to the record, if it can be written now.

@@ -2,6 +2,7 @@
 
 use jiff::Timestamp;
 use llm_client::Message;
+use pscale_blocks::store::Origins;
 
 use super::author::Utterance;
 use super::line::{KeptMessage, Line, OldLine, VERSION};
@@ -20,8 +21,17 @@ pub(super) struct View {
     pub times: Vec<Timestamp>,
     /// The numbers of these messages.
     numbers: Vec<u64>,
-    /// The last turn that moved, as the block `history` has it.
-    pub last_moved: Option<String>,
+    /// The last turn that moved.
+    pub last_moved: Option<MovedTurn>,
+}
+
+/// A turn that has moved, as the block `history` has it.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct MovedTurn {
+    /// The words, clipped.
+    pub text: String,
+    /// The places outside that they may come from.
+    pub from: Origins,
 }
 
 impl View {
@@ -48,10 +58,16 @@ impl View {
                 n,
                 moved,
                 last_moved,
+                last_moved_from: from,
                 ..
-            } => self.begin(n, moved, last_moved),
+            } => self.begin(n, moved, last_moved.map(|text| MovedTurn { text, from })),
             Line::Message {
-                n, at, by, message, ..
+                n,
+                at,
+                by,
+                from,
+                message,
+                ..
             } => {
                 // A second copy of a line.
                 if n <= self.last {
@@ -62,7 +78,7 @@ impl View {
                     self.moved = n - 1;
                 }
                 self.last = n;
-                self.said.push(Utterance::new(by, message));
+                self.said.push(Utterance::new(by, message).with_from(from));
                 self.times.push(at);
                 self.numbers.push(n);
             }
@@ -71,7 +87,7 @@ impl View {
         }
     }
 
-    fn begin(&mut self, n: u64, moved: u64, last_moved: Option<String>) {
+    fn begin(&mut self, n: u64, moved: u64, last_moved: Option<MovedTurn>) {
         if self.last > 0 {
             return;
         }
@@ -84,7 +100,7 @@ impl View {
         let count = self.numbers.partition_point(|number| *number <= n);
         if let Some(at) = self.times.first() {
             // Of thousands at a start only the last one is made.
-            let last = window::entries(&self.said[..count], *at).next_back();
+            let last = window::turns_of_history(&self.said[..count], *at).next_back();
             self.last_moved = last.or(self.last_moved.take());
         }
         self.said.drain(..count);
@@ -144,6 +160,7 @@ impl View {
                     n: self.last + 1,
                     at,
                     by: said.by,
+                    from: said.from,
                     message: said.message,
                 }
             }
@@ -181,7 +198,11 @@ impl View {
 
 #[cfg(test)]
 mod tests {
+    use pscale_blocks::store::Origin;
+
+    use super::super::archive::begin_line;
     use super::super::author::Author;
+    use super::super::line::ParsedLine;
     use super::*;
 
     /// The numbers and texts after a repair of version 2.
@@ -225,5 +246,44 @@ mod tests {
         assert_eq!(kept(&["a", "b", "a"], &["changed", "a", "a"]), [1, 2, 3]);
         assert_eq!(kept(&["a", "b"], &[]), [0_u64; 0]);
         assert_eq!(repaired(&[], &["a"]), []);
+    }
+
+    #[test]
+    fn origins_stay_with_their_messages_in_a_repair_and_with_the_last_turn() {
+        let page = |n| {
+            let url = format!("page {n}");
+            Origins::from(Origin::Web { url })
+        };
+        let mut view = View::default();
+        for n in 1..=4 {
+            view.follow(Line::Message {
+                schema_version: VERSION,
+                n,
+                at: Timestamp::UNIX_EPOCH,
+                by: [Author::Model, Author::Person][(n % 2) as usize],
+                from: page(n),
+                message: Message::user(format!("text {n}")),
+            });
+        }
+        let kept = vec![(0, Message::user("changed")), (2, Message::user("text 3"))];
+        view.follow(view.repaired(kept));
+        let from: Vec<_> = view.said.iter().map(|said| said.from.clone()).collect();
+        assert_eq!(from, [page(1), page(3)]);
+        view.follow(Line::Moved {
+            schema_version: VERSION,
+            n: 1,
+        });
+        let moved = view.last_moved.clone().unwrap();
+        assert!(moved.text.ends_with("person: changed"), "{}", moved.text);
+        assert_eq!(moved.from, page(1));
+        // The next file begins with it.
+        let mut line = Vec::new();
+        begin_line(1, view.last_moved).write(&mut line).unwrap();
+        let Ok(ParsedLine::Current { line, .. }) = ParsedLine::parse(&line) else {
+            panic!("not a line");
+        };
+        let mut next = View::default();
+        next.follow(line);
+        assert_eq!(next.last_moved, Some(moved));
     }
 }

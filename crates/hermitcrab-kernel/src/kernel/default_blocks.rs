@@ -43,7 +43,8 @@ pub(super) fn prepare(store: &dyn BlockStore, now: Timestamp) -> Result<Prepared
     })
 }
 
-/// Begins the conversation of the data directory `data` with messages from elsewhere, if nothing was said in it.
+/// Begins the conversation of the data directory `data` with messages from elsewhere, if nothing was said in it. They come from the
+/// import `source`.
 ///
 /// Returns a line about a record that cannot be read to its end.
 ///
@@ -52,11 +53,12 @@ pub(super) fn prepare(store: &dyn BlockStore, now: Timestamp) -> Result<Prepared
 pub fn begin_conversation(
     data: &Path,
     messages: Vec<Message>,
+    source: String,
     now: Timestamp,
 ) -> Result<Option<String>, KernelError> {
     let files = FileStore::new(Some(data), true, Redactor::default());
     let (mut record, notice) = ConversationRecord::open(Arc::new(files))?;
-    let begun = record.take_over(now, messages);
+    let begun = record.take_over(now, messages, source);
     begun.map_err(KernelError::file(conversation::FILE))?;
     Ok(notice)
 }

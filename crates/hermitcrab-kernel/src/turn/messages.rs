@@ -118,7 +118,7 @@ impl<'a> TurnMessages<'a> {
             && let Some(last) = record.last_moved()
             && let Some(first) = messages.first_mut()
         {
-            let words = Block::text(format!("[The turn before, clipped: {last}]"));
+            let words = Block::text(format!("[The turn before, clipped: {}]", last.text));
             first.content.insert(1.min(first.content.len()), words);
         }
     }

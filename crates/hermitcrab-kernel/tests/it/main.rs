@@ -37,6 +37,7 @@ mod stop_reasons;
 mod stub;
 mod texts;
 mod tool_faults;
+mod trust;
 mod web_fetch;
 mod window;
 mod wire;

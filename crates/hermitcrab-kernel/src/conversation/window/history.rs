@@ -3,9 +3,10 @@
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use llm_client::BlockKind;
+use pscale_blocks::store::Origins;
 use pscale_blocks::{Block, NodeLine, Path};
 
-use crate::conversation::{Author, Utterance};
+use crate::conversation::{Author, MovedTurn, Utterance};
 
 /// The most characters of what was said that an entry keeps.
 const WORDS: usize = 600;
@@ -18,9 +19,20 @@ const AFTER_DATE: &str = " | ";
 /// of a turn, and up to 600 of the names of the tools that were called. What the kernel says is left out. A turn in which nothing was said or called has
 /// no entry.
 pub fn entries(dropped: &[Utterance], at: Timestamp) -> impl DoubleEndedIterator<Item = String> {
-    dropped
-        .chunk_by(|_, next| !super::starts_turn(&next.message))
-        .filter_map(move |turn| entry(turn, at))
+    turns_of_history(dropped, at).map(|turn| turn.text)
+}
+
+/// As [`entries`], each with the places outside that some message of the turn may come from.
+pub(crate) fn turns_of_history(
+    dropped: &[Utterance],
+    at: Timestamp,
+) -> impl DoubleEndedIterator<Item = MovedTurn> {
+    let turns = dropped.chunk_by(|_, next| !super::starts_turn(&next.message));
+    turns.filter_map(move |turn| {
+        let text = entry(turn, at)?;
+        let from = Origins::union(turn.iter().map(|said| &said.from));
+        Some(MovedTurn { text, from })
+    })
 }
 
 fn entry(turn: &[Utterance], at: Timestamp) -> Option<String> {

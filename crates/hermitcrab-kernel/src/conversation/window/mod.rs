@@ -11,7 +11,7 @@ use llm_client::{Block, BlockKind, Message, Role};
 use pscale_blocks::TokenCounter;
 
 pub use close::{cut_names, distinct_ids};
-pub(crate) use history::days_of;
+pub(crate) use history::{days_of, turns_of_history};
 pub use history::{entries, group_summary};
 pub use sanitise::{ValidMessages, sanitise};
 pub use size::tokens;

@@ -121,7 +121,7 @@ fn fill(dir: &Path, mut last: u64) -> u64 {
         last += 1;
         text.push_str(&line(last, 30_000));
     }
-    let moved = json!({"moved": {"schema_version": 3, "n": last}});
+    let moved = json!({"moved": {"schema_version": 4, "n": last}});
     text.push_str(&moved.to_string());
     text.push('\n');
     fs::write(path, text).unwrap();

@@ -38,14 +38,14 @@ fn message(n: u64, bytes: usize) -> (&'static str, Value) {
 fn line(n: u64, bytes: usize) -> String {
     let (by, message) = message(n, bytes);
     let line =
-        json!({"message": {"schema_version": 3, "n": n, "at": AT, "by": by, "message": message}});
+        json!({"message": {"schema_version": 4, "n": n, "at": AT, "by": by, "message": message}});
     format!("{line}\n")
 }
 
 /// Writes a file of `count` messages of about this size, of which those up to number `moved` have moved.
 fn write_file(dir: &Path, count: u64, bytes: usize, moved: u64) {
     let mut lines: String = (1..=count).map(|n| line(n, bytes)).collect();
-    let moved = json!({"moved": {"schema_version": 3, "n": moved}});
+    let moved = json!({"moved": {"schema_version": 4, "n": moved}});
     lines.push_str(&moved.to_string());
     lines.push('\n');
     fs::write(dir.join(FILE), lines).unwrap();

@@ -10,7 +10,7 @@ use crate::place::Setting;
 
 const DAMAGE: [&str; 3] = [
     "\u{0}\u{0}",
-    "{\"message\":{\"schema_version\":3,\"n\":4",
+    "{\"message\":{\"schema_version\":4,\"n\":4",
     "null",
 ];
 
@@ -121,8 +121,8 @@ async fn what_a_later_program_wrote_is_refused_and_nothing_is_written() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join(FILE);
     let later = [
-        line(2, 10).replace("\"schema_version\":3", "\"schema_version\":4"),
-        "{\"forgot\":{\"schema_version\":4,\"all\":true}}\n".to_owned(),
+        line(2, 10).replace("\"schema_version\":4", "\"schema_version\":5"),
+        "{\"forgot\":{\"schema_version\":5,\"all\":true}}\n".to_owned(),
     ];
     for later in later {
         // An old line before it, and a torn one after it: neither is touched.
@@ -140,7 +140,7 @@ async fn what_a_later_program_wrote_is_refused_and_nothing_is_written() {
                     found,
                     known,
                 } => {
-                    assert_eq!((named, found, known), (path.clone(), 4, 3));
+                    assert_eq!((named, found, known), (path.clone(), 5, 4));
                 }
                 error => panic!("{error}"),
             }

@@ -36,8 +36,9 @@ async fn assert_read_as_before(place: &Place) {
 
 #[tokio::test]
 async fn a_file_of_an_earlier_version_is_read_converted_and_then_left() {
-    for name in ["conversation-1.jsonl", "conversation-2.jsonl"] {
-        let old = fixture(name);
+    let without_numbers = ["conversation-1.jsonl", "conversation-2.jsonl"].map(fixture);
+    let without_origins = with_numbers(&without_numbers[1]);
+    for old in without_numbers.into_iter().chain([without_origins]) {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join(FILE);
         fs::write(&path, &old).unwrap();
@@ -47,7 +48,7 @@ async fn a_file_of_an_earlier_version_is_read_converted_and_then_left() {
         let new = fs::read_to_string(&path).unwrap();
         for line in live(dir.path()) {
             let content = line.as_object().unwrap().values().next().unwrap();
-            assert_eq!(content["schema_version"], 3, "{line}");
+            assert_eq!(content["schema_version"], 4, "{line}");
         }
         let changed = || fs::metadata(&path).unwrap().modified().unwrap();
         let at = changed();
@@ -55,6 +56,15 @@ async fn a_file_of_an_earlier_version_is_read_converted_and_then_left() {
         assert_eq!((fs::read_to_string(&path).unwrap(), changed()), (new, at));
         assert_eq!(archives(dir.path()).len(), 0);
     }
+}
+
+/// The file of version 3 that the program before this version made of one of version 2: it had the lines of today, without origins.
+fn with_numbers(old: &str) -> String {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join(FILE), old).unwrap();
+    open(dir.path(), false);
+    let new = fs::read_to_string(dir.path().join(FILE)).unwrap();
+    new.replace("\"schema_version\":4", "\"schema_version\":3")
 }
 
 /// A long conversation of version 2 and the lines that it becomes.
@@ -117,4 +127,26 @@ async fn lines_that_cannot_be_read_stay_where_they_are() {
     let new = fs::read_to_string(dir.path().join(FILE)).unwrap();
     assert_eq!(new.lines().nth(1), Some("damage"));
     assert!(new.ends_with("}\n"));
+}
+
+#[tokio::test]
+async fn archives_of_the_version_before_are_read_as_they_are() {
+    let dir = tempfile::tempdir().unwrap();
+    super::write_file(dir.path(), 2_000, 600, 1_980);
+    let setting = || Setting::default().in_dir(dir.path());
+    let (place, _) = setting().script([ScriptStep::text("<2002>")]);
+    place.say("<2001>").await;
+    let path = archives(dir.path()).remove(0);
+    let old = unpacked(&path).replace("\"schema_version\":4", "\"schema_version\":3");
+    let draft = dir.path().join("draft");
+    fs::write(&draft, &old).unwrap();
+    fs::remove_file(&path).unwrap();
+    let all = 0..old.len() as u64;
+    let disk = durable::Disk::default().without_sync();
+    disk.rotate(&draft, &path, all, b"").unwrap();
+    assert!(unpacked(&path).contains("\"schema_version\":3"));
+    let place = open(dir.path(), false);
+    let all: Vec<_> = (1..=2_002).collect();
+    assert_eq!((marks(&place), numbers(&place).await), (all.clone(), all));
+    assert!(unpacked(&path) == old);
 }

@@ -1,0 +1,202 @@
+//! Origins and labels are lost by nothing that the program does with messages and blocks.
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use hermitcrab_kernel::ScriptStep;
+use hermitcrab_kernel::conversation::Utterance;
+use pscale_blocks::store::{LogRange, Origin, Origins};
+use pscale_blocks::{BlockName, BlockStore, DirStore, Op, Stamp, Summary, SummaryKind};
+use serde_json::{Value, json};
+
+use crate::place::{Place, Setting};
+
+const FILE: &str = "conversation.jsonl";
+
+fn web(page: u64) -> Origin {
+    let url = format!("https://example.org/{page}");
+    Origin::Web { url }
+}
+
+/// The line of message `n`. The answers of the model come from a page each.
+fn line(n: u64, bytes: usize) -> Value {
+    let (by, role) = [("model", "assistant"), ("person", "user")][(n % 2) as usize];
+    let text = format!("<{n}> {}", "keel ".repeat(bytes / 5));
+    let message = json!({"role": role, "content": [{"kind": {"text": {"text": text}}}]});
+    let at = "2026-11-20T14:00:00Z";
+    let mut line = json!({"schema_version": 4, "n": n, "at": at, "by": by, "message": message});
+    if by == "model" {
+        line["from"] = json!([web(n)]);
+    }
+    json!({ "message": line })
+}
+
+fn write_lines(dir: &Path, lines: impl IntoIterator<Item = Value>) {
+    let lines = lines.into_iter().map(|line| format!("{line}\n"));
+    fs::write(dir.join(FILE), lines.collect::<String>()).unwrap();
+}
+
+fn setting(dir: &Path, store: &Arc<DirStore>) -> Setting {
+    let mut setting = Setting::default().in_dir(dir);
+    setting.store = Arc::clone(store) as Arc<dyn BlockStore>;
+    setting
+}
+
+fn open_store(dir: &Path) -> Arc<DirStore> {
+    Arc::new(DirStore::open(dir).unwrap().without_fsync())
+}
+
+/// The page that each message by the model came from, by the number in its text.
+fn assert_from(record: &[Utterance]) {
+    for said in record {
+        let text = said.message.text();
+        let number = text.strip_prefix('<').and_then(|text| text.split_once('>'));
+        let Some((Ok(n), _)) = number.map(|(n, rest)| (n.parse::<u64>(), rest)) else {
+            continue;
+        };
+        let expected = match n % 2 {
+            0 => Origins::from(web(n)),
+            _ => Origins::default(),
+        };
+        assert_eq!(said.from, expected, "{text:.20}");
+    }
+}
+
+/// The labels of the block `history`, each with the text of its node.
+fn history(place: &Place) -> Vec<(String, Origins)> {
+    let name = BlockName::new("history").unwrap();
+    let block = place.store.load(&name).unwrap().block;
+    let labels = place.store.labels(&name).unwrap();
+    let rows = labels.nodes().iter().map(|(path, origins)| {
+        let text = block.text(path).unwrap().unwrap().to_owned();
+        (text, origins.clone())
+    });
+    rows.collect()
+}
+
+#[tokio::test]
+async fn messages_keep_their_origins_in_files_archives_and_history() {
+    let dir = tempfile::tempdir().unwrap();
+    let dir = dir.path();
+    let moved = json!({"moved": {"schema_version": 4, "n": 60}});
+    let lines = (1..=80).map(|n| line(n, 30_000));
+    write_lines(dir, lines.chain([moved]));
+    let store = open_store(dir);
+    let (place, _) = setting(dir, &store).script([ScriptStep::text("Here.")]);
+    assert_from(&place.kernel.record().unwrap());
+    // All but the newest turns leave the window and go to the block; the file goes to an archive.
+    place.say("Go.").await;
+    assert_eq!(fs::read_dir(dir.join("conversation")).unwrap().count(), 1);
+    let record = place.kernel.record().unwrap();
+    assert_eq!(record.len(), 82);
+    assert_from(&record);
+    let live = fs::read_to_string(dir.join(FILE)).unwrap();
+    let begin: Value = serde_json::from_str(live.lines().next().unwrap()).unwrap();
+    let begin = &begin["begin"];
+    let clipped = begin["last_moved"].as_str().unwrap();
+    let n = begin["moved"].as_u64().unwrap();
+    assert!(clipped.contains(&format!("<{}>", n - 1)), "{clipped}");
+    assert_eq!(begin["last_moved_from"], json!([web(n)]));
+
+    let labels = history(&place);
+    let turns = (n - 60) / 2;
+    assert!(turns >= 9, "{turns}");
+    for turn in 0..turns {
+        let mark = format!("<{}>", 61 + 2 * turn);
+        let of_turn = Origins::from(web(62 + 2 * turn));
+        let entries = labels.iter().filter(|(text, _)| text.contains(&mark));
+        assert!(
+            entries.into_iter().any(|(_, from)| *from == of_turn),
+            "{mark}"
+        );
+    }
+    // The head has the words of the program.
+    let begins = |text: &str| labels.iter().any(|(label, _)| label.starts_with(text));
+    assert!(!begins("What was said in turns"), "{labels:?}");
+    // The summary of the first nine has the origins of all nine: eight are listed.
+    let summary = labels
+        .iter()
+        .find(|(_, from)| from.listed().len() > 1)
+        .unwrap();
+    assert_eq!(
+        (summary.1.listed().len(), summary.1.more()),
+        (8, 1),
+        "{summary:?}"
+    );
+    let log = store
+        .log(&"history".parse().unwrap(), LogRange::newest(1))
+        .unwrap();
+    assert_eq!((&log[0].from, log[0].n), (&web(n).into(), Some(n - 1)));
+
+    // After another start it is the same.
+    drop((place, store));
+    fs::remove_file(dir.join("labels/history.json")).unwrap();
+    let store = open_store(dir);
+    let (place, _) = setting(dir, &store).script([]);
+    assert_from(&place.kernel.record().unwrap());
+    assert_eq!(history(&place), labels);
+}
+
+#[test]
+fn labels_survive_growth_moves_undo_redo_and_a_restart() {
+    let dir = tempfile::tempdir().unwrap();
+    let name = BlockName::new("notes").unwrap();
+    let stamp = |from: &Origins| {
+        let by = pscale_blocks::EditAuthor::Kernel;
+        Stamp::new(jiff::Timestamp::UNIX_EPOCH, by).with_from(from.clone())
+    };
+    let (read, clean) = (stamp(&web(1).into()), stamp(&Origins::default()));
+    let labelled = || {
+        let store = open_store(dir.path());
+        let labels = store.labels(&name).unwrap();
+        labels
+            .nodes()
+            .keys()
+            .map(ToString::to_string)
+            .collect::<Vec<_>>()
+    };
+    let edit = |op: &Op, stamp: &Stamp| {
+        let store = open_store(dir.path());
+        store.edit(&name, None, op, stamp).unwrap();
+    };
+    let step = |act: fn(&DirStore, &BlockName, &Stamp)| act(&open_store(dir.path()), &name, &clean);
+    step(|store, name, stamp| {
+        let block = pscale_blocks::Block::new("n");
+        store.create(name, &block, stamp).unwrap();
+    });
+    let path = |text: &str| text.parse().unwrap();
+    edit(
+        &Op::Write {
+            path: path("0.3"),
+            text: "read".to_owned(),
+        },
+        &read,
+    );
+    edit(
+        &Op::Relocate {
+            from: path("0.3"),
+            to: path("0.4.2"),
+        },
+        &clean,
+    );
+    assert_eq!(labelled(), ["0.4.2"]);
+    let summary = Summary {
+        kind: SummaryKind::Summary,
+        text: "sum".to_owned(),
+    };
+    edit(&Op::Grow { summary }, &clean);
+    assert_eq!(labelled(), ["0.1.4.2"]);
+    edit(
+        &Op::Write {
+            path: path("0.1.4.2"),
+            text: "clean".to_owned(),
+        },
+        &clean,
+    );
+    assert_eq!(labelled(), [""; 0]);
+    step(|store, name, stamp| drop(store.undo(name, 3, stamp).unwrap()));
+    assert_eq!(labelled(), ["0.3"]);
+    step(|store, name, stamp| drop(store.redo(name, 2, stamp).unwrap()));
+    assert_eq!(labelled(), ["0.1.4.2"]);
+}
