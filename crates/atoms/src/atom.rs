@@ -167,6 +167,38 @@ impl Atoms {
         self.language
     }
 
+    /// The atoms of no text.
+    pub(crate) fn empty(language: Language) -> Self {
+        Self {
+            text: String::new(),
+            language,
+            all: Vec::new(),
+            clauses: Vec::new(),
+            sentences: 0,
+            words: HashSet::new(),
+            implied: Vec::new(),
+        }
+    }
+
+    /// Adds another text. Its spans stay those of the other text.
+    pub(crate) fn append(&mut self, other: Self) {
+        let (clauses, sentences) = (self.clauses.len(), self.sentences);
+        self.text.push_str("\n\n");
+        self.text.push_str(&other.text);
+        self.sentences += other.sentences;
+        self.all.extend(other.all.into_iter().map(|mut atom| {
+            atom.clause += clauses;
+            atom
+        }));
+        self.clauses
+            .extend(other.clauses.into_iter().map(|mut clause| {
+                clause.sentence += sentences;
+                clause
+            }));
+        self.words.extend(other.words);
+        self.implied.extend(other.implied);
+    }
+
     /// The atoms of one kind with their places.
     pub(crate) fn of(&self, kind: Kind) -> impl Iterator<Item = (usize, &Atom)> {
         self.all

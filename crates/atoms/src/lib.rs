@@ -41,6 +41,6 @@ mod lists;
 mod text;
 
 pub use atom::{Atom, Atoms, Kind, Language, Lexicon};
-pub use compare::{Change, Comparison, Finding, Share, compare};
+pub use compare::{Change, Comparison, Coverage, Fact, Finding, Share, compare, cover};
 pub use extract::atoms;
 pub use lists::LISTS;

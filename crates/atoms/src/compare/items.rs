@@ -19,7 +19,8 @@ pub(super) fn compare(
     let after = distinct(decoded, kind);
     let total = before.len();
     let has = |side: &Side<'_>, atom: &Atom| {
-        side.items.contains(&(atom.kind, &*atom.canonical)) || !is_truncated && side.has(atom)
+        let item = (atom.kind, &*atom.canonical);
+        side.items.contains(&item) || !is_truncated && side.has(item)
     };
     let lost: Vec<_> = before
         .into_iter()
@@ -58,7 +59,7 @@ fn distinct(atoms: &Atoms, kind: Kind) -> Vec<&Atom> {
 }
 
 /// Whether this is *one*, which an article may say as well.
-fn is_one(atom: &Atom) -> bool {
+pub(super) fn is_one(atom: &Atom) -> bool {
     atom.kind == Kind::Number && atom.canonical == "1"
 }
 
@@ -67,16 +68,16 @@ fn has_unit(atom: &Atom) -> bool {
 }
 
 /// The items and words of a text, to look them up.
-struct Side<'a> {
+pub(super) struct Side<'a> {
     atoms: &'a Atoms,
-    items: HashSet<(Kind, &'a str)>,
+    pub(super) items: HashSet<(Kind, &'a str)>,
     bases: HashSet<&'a str>,
     /// Dates without their year, and times without the half of the day.
     loose: HashSet<String>,
 }
 
 impl<'a> Side<'a> {
-    fn new(atoms: &'a Atoms) -> Self {
+    pub(super) fn new(atoms: &'a Atoms) -> Self {
         let items = atoms.all.iter().filter(|atom| atom.kind.is_item());
         let items: HashSet<_> = items.map(|atom| (atom.kind, &*atom.canonical)).collect();
         let loose = atoms
@@ -90,9 +91,9 @@ impl<'a> Side<'a> {
         }
     }
 
-    fn has(&self, atom: &Atom) -> bool {
-        let canonical = &*atom.canonical;
-        match atom.kind {
+    /// Whether the text has an item in another form.
+    pub(super) fn has(&self, (kind, canonical): (Kind, &str)) -> bool {
+        match kind {
             Kind::Identifier => is_verbatim(&self.atoms.text, canonical) || self.spells(canonical),
             Kind::Name => self.bases.contains(lists::base(canonical)),
             Kind::Date => self.has_date(canonical),
@@ -205,7 +206,7 @@ fn loose(canonical: &str) -> Option<String> {
 }
 
 /// Whether a text has an identifier with no letter or digit at its ends.
-fn is_verbatim(text: &str, identifier: &str) -> bool {
+pub(super) fn is_verbatim(text: &str, identifier: &str) -> bool {
     text.match_indices(identifier).any(|(start, found)| {
         let is_part = |char: char| char.is_alphanumeric();
         !text[..start].ends_with(is_part) && !text[start + found.len()..].starts_with(is_part)

@@ -6,12 +6,14 @@ mod items;
 mod negations;
 mod open;
 mod operators;
+mod parts;
 mod verbatim;
 
 use std::collections::BTreeMap;
 
 pub use finding::{Change, Finding, Share};
 use finding::{is_strict, is_word};
+pub use parts::{Coverage, Fact, cover};
 
 use crate::atom::{Atom, Atoms, Kind, Language};
 

@@ -39,6 +39,9 @@ impl Found {
 /// The fewest words of a text whose language can be told.
 const TELLING_WORDS: usize = 20;
 
+/// The most words with a capital in a text that says nothing about where capitals are.
+const FEW_CAPITALS: usize = 4;
+
 /// The stems before and after an operator that tell what it orders.
 const NEAR: usize = 4;
 
@@ -54,23 +57,71 @@ const NEAR: usize = 4;
 /// assert_eq!(numbers[1].span, 15..21);
 /// ```
 pub fn atoms(text: &str, lexicon: &dyn Lexicon) -> Atoms {
-    let plain = PlainText::new(text);
-    let mut found = identifiers::find(&plain.plain);
-    dates::find(&plain.plain, &mut found);
-    found.sort_by_key(|atom| atom.span.start);
-    let taken: Vec<_> = found.iter().map(|atom| atom.span.clone()).collect();
-    let (mut tokens, sentences) = tokens(&plain.plain, &taken);
-    let language = language(text, &tokens);
-    let mut implied = Vec::new();
-    numbers::find(&mut tokens, &mut found, &mut implied);
-    if language == Language::English {
-        operators::find(&mut tokens, &mut found);
-        names::find(&mut tokens, lexicon, &mut found);
-    } else {
-        found.retain(|atom| is_neutral(&plain.plain, atom));
+    let reading = Reading::new(text);
+    let language = reading.counts.language();
+    reading.atoms(language, language == Language::English, lexicon)
+}
+
+/// A text with the atoms that need no language, and its words.
+pub(crate) struct Reading {
+    plain: PlainText,
+    found: Vec<Found>,
+    tokens: Vec<Token>,
+    sentences: Vec<usize>,
+    pub(crate) counts: WordCounts,
+}
+
+impl Reading {
+    pub(crate) fn new(text: &str) -> Self {
+        let plain = PlainText::new(text);
+        let mut found = identifiers::find(&plain.plain);
+        dates::find(&plain.plain, &mut found);
+        found.sort_by_key(|atom| atom.span.start);
+        let taken: Vec<_> = found.iter().map(|atom| atom.span.clone()).collect();
+        let (tokens, sentences) = tokens(&plain.plain, &taken);
+        Self {
+            counts: WordCounts::new(text, &tokens),
+            plain,
+            found,
+            tokens,
+            sentences,
+        }
     }
+
+    /// The atoms of the text as one in this language, with or without names.
+    pub(crate) fn atoms(self, language: Language, has_names: bool, lexicon: &dyn Lexicon) -> Atoms {
+        let Self {
+            plain,
+            mut found,
+            mut tokens,
+            sentences,
+            ..
+        } = self;
+        let mut implied = Vec::new();
+        numbers::find(&mut tokens, &mut found, &mut implied);
+        if language == Language::English {
+            operators::find(&mut tokens, &mut found);
+        } else {
+            found.retain(|atom| is_neutral(&plain.plain, atom));
+        }
+        if has_names {
+            names::find(&mut tokens, lexicon, &mut found);
+        }
+        collect(plain, found, tokens, &sentences, language, implied)
+    }
+}
+
+/// The atoms with their clauses.
+fn collect(
+    plain: PlainText,
+    mut found: Vec<Found>,
+    tokens: Vec<Token>,
+    sentences: &[usize],
+    language: Language,
+    implied: Vec<String>,
+) -> Atoms {
     found.sort_by_key(|atom| (atom.span.start, atom.span.end, atom.kind));
-    let clauses = clauses(&plain, &tokens, &sentences);
+    let clauses = clauses(&plain, &tokens, sentences);
     let atoms = found.into_iter().map(|atom| {
         // Each token has one clause; an atom begins with a token.
         let index = tokens.partition_point(|token| token.span.end <= atom.span.start);
@@ -128,26 +179,62 @@ fn is_neutral(plain: &str, atom: &Found) -> bool {
     }
 }
 
-fn language(text: &str, tokens: &[Token]) -> Language {
-    let letters = text.chars().filter(|char| char.is_alphabetic());
-    let (mut all, mut latin) = (0_usize, 0_usize);
-    for letter in letters {
-        all += 1;
-        latin += usize::from(matches!(u32::from(letter), 0..=0x24f | 0x1e00..=0x1eff));
+/// The counts that tell the language of a text, or of several.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct WordCounts {
+    letters: usize,
+    latin: usize,
+    words: usize,
+    function: usize,
+    /// The words that do not begin a sentence, and those of them with a capital.
+    inner: usize,
+    capitals: usize,
+}
+
+impl WordCounts {
+    fn new(text: &str, tokens: &[Token]) -> Self {
+        let mut counts = Self::default();
+        for letter in text.chars().filter(|char| char.is_alphabetic()) {
+            counts.letters += 1;
+            let is_latin = matches!(u32::from(letter), 0..=0x24f | 0x1e00..=0x1eff);
+            counts.latin += usize::from(is_latin);
+        }
+        let words = tokens
+            .iter()
+            .filter(|token| token.form == Form::Word && !token.is_taken);
+        for word in words {
+            counts.words += 1;
+            counts.function += usize::from(FUNCTION.contains(&*word.lower));
+            if !word.starts_sentence {
+                counts.inner += 1;
+                counts.capitals += usize::from(word.written.starts_with(char::is_uppercase));
+            }
+        }
+        counts
     }
-    let words = tokens
-        .iter()
-        .filter(|token| token.form == Form::Word && !token.is_taken);
-    let (mut count, mut function) = (0_usize, 0_usize);
-    for word in words {
-        count += 1;
-        function += usize::from(FUNCTION.contains(&*word.lower));
+
+    pub(crate) fn add(&mut self, other: Self) {
+        self.letters += other.letters;
+        self.latin += other.latin;
+        self.words += other.words;
+        self.function += other.function;
+        self.inner += other.inner;
+        self.capitals += other.capitals;
     }
-    let is_foreign = count >= TELLING_WORDS && function * 100 < count * 14;
-    if latin * 100 < all * 60 || is_foreign {
-        Language::Unsupported
-    } else {
-        Language::English
+
+    pub(crate) fn language(self) -> Language {
+        let is_foreign = self.words >= TELLING_WORDS && self.function * 100 < self.words * 14;
+        if self.latin * 100 < self.letters * 60 || is_foreign {
+            Language::Unsupported
+        } else {
+            Language::English
+        }
+    }
+
+    /// Whether more than `percent` of the words that begin no sentence have a capital. Few capitals say nothing: they are those of
+    /// the names in a short text.
+    pub(crate) fn has_capitals(self, percent: usize) -> bool {
+        self.capitals > FEW_CAPITALS && self.capitals * 100 > self.inner * percent
     }
 }
 

@@ -4,6 +4,7 @@
 mod compare;
 mod corpus;
 mod extract;
+mod honest;
 mod language;
 mod properties;
 

@@ -1,6 +1,6 @@
 //! Properties that hold for any text.
 
-use atoms::compare;
+use atoms::{Coverage, compare, cover};
 use proptest::prelude::*;
 
 use crate::english;
@@ -87,6 +87,28 @@ proptest! {
         }
         prop_assert_eq!(&compare(&original, &decoded), &comparison);
     }
+
+    #[test]
+    fn facts_of_any_texts_have_their_place(
+        parts in prop::collection::vec(prop_oneof![texts(), any::<String>()], 0..4),
+        whole in prop_oneof![texts(), any::<String>()],
+    ) {
+        let known = |_: &str| true;
+        let parts: Vec<_> = parts.iter().map(String::as_str).collect();
+        let covered = cover(&parts, &whole, &known);
+        let Coverage { kept, lost, .. } = &covered;
+        for (part, fact) in kept.iter().chain(lost) {
+            prop_assert!(parts[*part].get(fact.span.clone()).is_some_and(|text| !text.is_empty()));
+        }
+        let mut last = 0;
+        for fact in &covered.added {
+            prop_assert!(whole.get(fact.span.clone()).is_some() && fact.span.start >= last);
+            last = fact.span.end;
+        }
+        // A text keeps itself, and adds nothing to what it was joined from.
+        let own = cover(&[&whole], &whole, &known);
+        prop_assert!(own.lost.is_empty() && own.added.is_empty(), "{:?}", own);
+    }
 }
 
 /// A look at all that was read so far for each piece would take minutes.
@@ -138,4 +160,26 @@ fn long_texts_without_white_space_are_read_once() {
             .concat()
     };
     assert!(compare(&english(&numbers(1_000_000)), &english(&numbers(2_000_000))).is_truncated());
+}
+
+#[test]
+fn long_parts_and_wholes_are_read_once() {
+    let known = |_: &str| true;
+    for piece in ["not ", "not w, ", "May;", "a.b/", "XQ;", "Ann "] {
+        let text = piece.repeat(3_000);
+        cover(&[&text], "Open it.", &known);
+        cover(&["Open it."], &text, &known);
+    }
+    // Distinct facts, of which no part has one.
+    let facts = |start: u32| -> String {
+        let facts = (start..start + 1_000)
+            .map(|number| format!("PX-{number}a costs {number} and is not w{number}a. "));
+        facts.collect()
+    };
+    let covered = cover(&[&facts(100_000)], &facts(200_000), &known);
+    assert!(
+        covered.added.len() >= 2_000 && covered.lost.len() >= 2_000,
+        "{}",
+        covered.added.len()
+    );
 }
