@@ -70,9 +70,13 @@ fn reading(criterion: &mut Criterion) {
     }
     let (name, thousands): (BlockName, _) = ("memory".parse().unwrap(), memory(7000));
     // The tokenizer's tables are made at the first call.
-    aperture(&thousands, &name, 250, &O200k);
+    aperture(&thousands, &name, 250, &O200k, &|_| String::new());
     criterion.bench_function("aperture", |bencher| {
-        bencher.iter(|| aperture(black_box(&thousands), &name, 250, &O200k));
+        bencher.iter(|| {
+            aperture(black_box(&thousands), &name, 250, &O200k, &|_| {
+                String::new()
+            })
+        });
     });
 }
 

@@ -37,7 +37,7 @@
 //! assert_eq!(block.text(&"0.1.3".parse()?)?, Some("Crossing 3."));
 //!
 //! // The part for a model, in at most 60 tokens. The whole is a file that `Block::parse` reads.
-//! let layer = aperture(&block, &memory, 60, &Heuristic);
+//! let layer = aperture(&block, &memory, 60, &Heuristic, &|_| String::new());
 //! assert_eq!(layer.text.lines().nth(2), Some("0.1 Nine calm crossings."));
 //! assert_eq!(Block::parse(&block.to_file())?, *block);
 //! # Ok(())

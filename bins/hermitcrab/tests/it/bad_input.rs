@@ -192,7 +192,7 @@ fn a_conversation_of_a_newer_program_ends_a_start_before_anything_is_written() {
     let chat = ["chat", "--provider", "offline", "--quiet"];
     place.run(&chat).exits(0);
     let file = format!("{DATA}/conversation.jsonl");
-    let newer = r#"{"message":{"schema_version":4}}"#;
+    let newer = r#"{"message":{"schema_version":5}}"#;
     place.file(&file, format!("{}{newer}\n{{", place.read(&file)));
     let all = || {
         let files = crate::program::files(&place.path(DATA)).into_iter();
@@ -201,7 +201,7 @@ fn a_conversation_of_a_newer_program_ends_a_start_before_anything_is_written() {
         bytes.collect::<Vec<_>>()
     };
     let before = all();
-    let told = "conversation.jsonl was written by a newer hermitcrab (schema 4, this one knows 3): update the program, or use --data";
+    let told = "conversation.jsonl was written by a newer hermitcrab (schema 5, this one knows 4): update the program, or use --data";
     for words in [&chat[..], &["prompt", "--provider", "offline"]] {
         place.run(words).exits(1).tells(&[told]);
         assert!(all() == before, "{words:?}");

@@ -6,11 +6,11 @@ use test_support::{Answer, FaultServer};
 use crate::model::{KEY, VARIABLE};
 use crate::program::{Place, Ran, finish, start};
 
-/// All commands, with the commands inside of commands.
 /// The commands that use no data directory, or whose help is that of all programs.
 const WITHOUT_DATA: [&str; 5] = ["compile", "demo", "completions", "man", "paths"];
 
-const COMMANDS: [&str; 40] = [
+/// All commands, with the commands inside of commands.
+const COMMANDS: [&str; 42] = [
     "chat",
     "prompt",
     "serve",

@@ -182,7 +182,7 @@ fn records_of_a_newer_program_are_left_alone() {
     for (name, line) in [
         (
             "conversation.jsonl",
-            r#"{"begin":{"schema_version":4,"n":100,"moved":99}}"#,
+            r#"{"begin":{"schema_version":5,"n":100,"moved":99}}"#,
         ),
         (
             "usage.jsonl",

@@ -48,6 +48,7 @@ const PICTURE: &[(&str, &[&str])] = &[
     (
         "hermitcrab-kernel",
         &[
+            "atoms",
             "durable",
             "llm-client",
             "pscale-blocks",

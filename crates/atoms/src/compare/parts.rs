@@ -163,8 +163,8 @@ fn denied_word(negation: &Atom, clause: &Clause) -> Option<(String, usize)> {
         let here = clause
             .spans
             .partition_point(|span| span.end <= negation.span.start);
-        let before = clause.words[..here].iter().rev().take(NEAR);
-        let stem = before.filter_map(|word| stem(word)).next()?;
+        let mut before = clause.words[..here].iter().rev().take(NEAR);
+        let stem = before.find_map(|word| stem(word))?;
         Some((stem, negation.span.end))
     })
 }

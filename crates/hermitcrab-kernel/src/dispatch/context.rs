@@ -10,6 +10,7 @@ use crate::faces::{FaceManager, ShellError};
 use crate::prompt::Identity;
 use crate::spending::SpendMeter;
 use crate::storage::FileStore;
+use crate::toolbox::blocks::Questioned;
 use crate::toolbox::{PagesRead, Toolbox};
 use crate::{Brain, EventSink, KernelConfig};
 
@@ -56,6 +57,8 @@ pub(crate) struct TurnFacts {
     pub failed: u32,
     /// The errors of the last of these.
     pub errors: Vec<ShellError>,
+    /// The summaries that were questioned; `None` where no model would answer.
+    pub questioned: Option<Questioned>,
     /// The number of calls by name and arguments.
     calls: BTreeMap<String, u32>,
     /// The tools that were called, in order.
@@ -63,6 +66,14 @@ pub(crate) struct TurnFacts {
 }
 
 impl TurnFacts {
+    /// The facts of a turn in which a model is asked about its summaries.
+    pub fn questioning() -> Self {
+        Self {
+            questioned: Some(Questioned::new()),
+            ..Self::default()
+        }
+    }
+
     pub fn fail(&mut self, errors: Vec<ShellError>) {
         self.failed += 1;
         self.errors = errors;

@@ -55,7 +55,13 @@ impl TurnContext<'_> {
         let args = Args::check(input, &tool.schema)?;
         let stamp = Stamp::new(timestamp(self.clock), caller.provenance.clone());
         let before = self.own_block(&args, caller);
-        if let Some(result) = blocks::run(name, &args, &*self.toolbox.store, &stamp) {
+        if let Some(result) = blocks::run(
+            name,
+            &args,
+            &*self.toolbox.store,
+            &stamp,
+            caller.facts.questioned.as_mut(),
+        ) {
             if let Some((name, before)) = before {
                 self.tell_of_edit(&name, &before, caller);
             }

@@ -1,7 +1,11 @@
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
 use pscale_blocks::layer::{DetailLevel, aperture, render_outline};
 use pscale_blocks::{TokenCounter, render_json};
 
 use super::defaults::CoreBlock;
+use super::receipt;
 use super::system::{Part, PromptBlocks, SystemPrompt};
 
 /// The prompt while it is being made: parts, one after another, each under its limit.
@@ -48,7 +52,9 @@ impl<'a> PromptBuilder<'a> {
     /// The upper levels of a block.
     pub fn outline(&mut self, core: CoreBlock, depth: DetailLevel, limit: usize) {
         let block = self.blocks.get(core);
-        let layer = render_outline(block, core.name(), depth, limit, self.tokens);
+        let layer = render_outline(block, core.name(), depth, limit, self.tokens, &|_| {
+            String::new()
+        });
         self.text.push_str(&layer.text);
         self.parts.push(Part {
             name: core.name().as_str(),
@@ -75,7 +81,16 @@ impl<'a> PromptBuilder<'a> {
         let cached = self.tokens.count(&self.text);
         let room = memory.min(limit.saturating_sub(cached));
         let core = CoreBlock::Memory;
-        let layer = aperture(self.blocks.get(core), core.name(), room, self.tokens);
+        let block = self.blocks.get(core);
+        let suffixes = RefCell::new(BTreeMap::new());
+        let suffix = |path| {
+            let mut suffixes = suffixes.borrow_mut();
+            let suffix = suffixes.entry(path);
+            suffix
+                .or_insert_with(|| receipt::suffix(block, &path, self.tokens))
+                .clone()
+        };
+        let layer = aperture(block, core.name(), room, self.tokens, &suffix);
         self.parts.push(Part {
             name: core.name().as_str(),
             tokens: layer.tokens,

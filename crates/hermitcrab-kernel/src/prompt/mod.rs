@@ -8,9 +8,11 @@ mod builder;
 mod defaults;
 pub(crate) mod kernel_words;
 pub mod keystone;
+mod receipt;
 mod system;
 
 pub use defaults::{CoreBlock, new_memory};
 pub(crate) use kernel_words::FROM_FACE;
+pub use receipt::{Receipt, SummaryFact};
 pub(crate) use system::Identity;
 pub use system::{BOOT_MESSAGE, FIXED_LINE, Part, Phase, PromptBlocks, Running, SystemPrompt};

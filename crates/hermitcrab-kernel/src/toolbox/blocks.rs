@@ -1,5 +1,7 @@
 //! The tools on blocks.
 
+use std::collections::BTreeSet;
+
 use pscale_blocks::store::{Edited, LogRange};
 use pscale_blocks::{
     Appended, Applied, Block, BlockError, BlockName, BlockStore, Op, Path, Stamp, StoreError,
@@ -7,6 +9,7 @@ use pscale_blocks::{
 };
 use serde_json::{Value, json};
 
+use crate::prompt::Receipt;
 use crate::table::{Args, ToolResult};
 use crate::{ErrorKind, ToolError};
 
@@ -37,24 +40,29 @@ pub fn run_block_tool(
         return unknown().into();
     };
     Args::check(input, &tool.schema)
-        .and_then(|args| run(name, &args, store, stamp).unwrap_or_else(|| Err(unknown())))
+        .and_then(|args| run(name, &args, store, stamp, None).unwrap_or_else(|| Err(unknown())))
         .into()
 }
 
-/// Runs a tool on blocks; `None` if `name` is not one of them.
+/// The nodes whose summaries were questioned.
+pub(crate) type Questioned = BTreeSet<(BlockName, Path)>;
+
+/// Runs a tool on blocks; `None` if `name` is not one of them. With `questioned` a summary that adds facts to the texts below
+/// is answered with a question, once a node.
 pub(crate) fn run(
     name: &str,
     args: &Args,
     store: &dyn BlockStore,
     stamp: &Stamp,
+    questioned: Option<&mut Questioned>,
 ) -> Option<Result<ToolResult, ToolError>> {
     Some(match name {
         "block_read" => read(args, store),
         "block_list" => list(store),
         "block_create" => create(args, store, stamp),
         "block_write" => write(args, store, stamp),
-        "block_append" => append(args, store, stamp),
-        "block_grow" => grow(args, store, stamp),
+        "block_append" => append(args, store, stamp, questioned),
+        "block_grow" => grow(args, store, stamp, questioned),
         "block_move" => relocate(args, store, stamp),
         "block_remove" => remove(args, store, stamp),
         "block_search" => search(args, store),
@@ -72,8 +80,9 @@ pub(crate) fn changed(name: &str, outcome: &ToolResult) -> bool {
         "block_read" | "block_list" | "block_search" | "block_log"
     );
     let answer = &outcome.content;
-    // Asking for a summary changes nothing, unless one came with it.
-    let asks = answer.get("needs_summary").is_some() && answer["stored_summary"] != true;
+    // Asking for a summary changes nothing, unless one came with it; so does a question about one.
+    let asks = answer.get("needs_summary").is_some() && answer["stored_summary"] != true
+        || answer["written"] == false;
     !reads && !outcome.is_error && !asks
 }
 
@@ -189,17 +198,63 @@ fn relocate(args: &Args, store: &dyn BlockStore, stamp: &Stamp) -> Result<ToolRe
     edit(args, store, stamp, &Op::Relocate { from, to }, note)
 }
 
-fn grow(args: &Args, store: &dyn BlockStore, stamp: &Stamp) -> Result<ToolResult, ToolError> {
+fn grow(
+    args: &Args,
+    store: &dyn BlockStore,
+    stamp: &Stamp,
+    questioned: Option<&mut Questioned>,
+) -> Result<ToolResult, ToolError> {
     let summary = summary(args, args.text("summary"));
+    if let Some(question) = question(args, store, &summary, None, questioned)? {
+        return Ok(question);
+    }
     edit(args, store, stamp, &Op::Grow { summary }, None)
 }
 
-fn append(args: &Args, store: &dyn BlockStore, stamp: &Stamp) -> Result<ToolResult, ToolError> {
-    let op = Op::Append {
-        text: args.text("content").to_owned(),
-        summary: args.optional("summary").map(|text| summary(args, text)),
+fn append(
+    args: &Args,
+    store: &dyn BlockStore,
+    stamp: &Stamp,
+    questioned: Option<&mut Questioned>,
+) -> Result<ToolResult, ToolError> {
+    let text = args.text("content");
+    let summary = args.optional("summary").map(|text| summary(args, text));
+    if let Some(summary) = &summary
+        && let Some(question) = question(args, store, summary, Some(text), questioned)?
+    {
+        return Ok(question);
+    }
+    let text = text.to_owned();
+    edit(args, store, stamp, &Op::Append { text, summary }, None)
+}
+
+/// The answer in the place of writing a summary that adds facts: for an entry that is appended, or for a growth. An emergence
+/// is what no part contains.
+fn question(
+    args: &Args,
+    store: &dyn BlockStore,
+    summary: &Summary,
+    entry: Option<&str>,
+    questioned: Option<&mut Questioned>,
+) -> Result<Option<ToolResult>, ToolError> {
+    let Some(questioned) = questioned.filter(|_| summary.kind == SummaryKind::Summary) else {
+        return Ok(None);
     };
-    edit(args, store, stamp, &op, None)
+    let name = args.block("name")?;
+    let block = store.load(&name)?.block;
+    let at = match entry {
+        None => block.head(),
+        // What an append without the summary asks for.
+        Some(entry) => match Block::clone(&block).append(entry, None) {
+            Ok(Appended::NeedsSummary { at, .. }) => at,
+            _ => return Ok(None),
+        },
+    };
+    let Some(receipt) = Receipt::draft(&block, &at, &summary.text) else {
+        return Ok(None);
+    };
+    let asks = !receipt.added.is_empty() && questioned.insert((name, at));
+    Ok(asks.then(|| ToolResult::of(receipt.question())))
 }
 
 fn summary(args: &Args, text: &str) -> Summary {
@@ -229,6 +284,14 @@ fn edit(
     let edited = store.edit(&name, None, op, stamp).map_err(store_fault)?;
     let mut answer = json!({"name": name, "rev": edited.rev});
     describe(&edited, &mut answer);
+    let change = edited.applied.as_ref().and_then(Applied::change);
+    // The text of a node may be a summary, too. The edit is done, whether the block can be read again or not.
+    if let Some(path) = change.map(|change| change.summary.unwrap_or(change.path))
+        && let Ok(found) = store.load(&name)
+        && let Some(receipt) = Receipt::quick(&found.block, &path)
+    {
+        answer["receipt"] = receipt.answer();
+    }
     if let Some(note) = note {
         answer["note"] = note.into();
     }

@@ -147,7 +147,7 @@ impl<'a> Turn<'a> {
             messages,
             events,
             cancel,
-            facts: TurnFacts::default(),
+            facts: TurnFacts::questioning(),
             told: Notes::default(),
             text: String::new(),
             model: context.brain.info().model,

@@ -90,7 +90,7 @@ async fn h17_a_face_is_the_author_of_what_it_says() {
         .collect();
     assert_eq!(
         authors,
-        [(&json!("face 3"), &json!(3)), (&json!("model"), &json!(3))]
+        [(&json!("face 3"), &json!(4)), (&json!("model"), &json!(4))]
     );
 }
 

@@ -65,6 +65,53 @@ fn a_call_keeps_to_its_budget_with_7000_memories() {
     }
 }
 
+/// C4: every entry and summary has facts that no wider summary keeps, and every summary is too long for its line.
+#[test]
+fn a_call_keeps_to_its_budget_with_7000_memories_and_receipts() {
+    let summary =
+        "It was a long time by the harbour, with maps and tides and a wish for larger letters, "
+            .repeat(3);
+    let memory = memory_of(
+        |entry| {
+            format!(
+                "Entry {entry}: on 12 May we paid {entry}00 euros, not {entry}50, for lamp L-{entry}."
+            )
+        },
+        |entry| format!("In all it was {entry} lamps. {summary}"),
+    );
+    let blocks = PromptBlocks {
+        memory: Some(&memory),
+        ..PromptBlocks::default()
+    };
+    for phase in [BOOT, Phase::Call] {
+        let prompt = prompt(phase, &blocks);
+        let tokens = count(&prompt.cached) + count(&prompt.memory);
+        println!(
+            "{phase:?} with 7000 memories and receipts: {tokens}\n{}",
+            prompt.memory
+        );
+        assert!(tokens <= phase.limit(), "{tokens}");
+        assert!(prompt.memory.contains("Entry 7000"), "{}", prompt.memory);
+        let receipts = prompt
+            .memory
+            .lines()
+            .filter_map(|line| line.split_once(" (lost "));
+        let mut shown = 0;
+        for (line, receipt) in receipts {
+            let receipt = format!(" (lost {receipt}");
+            assert!(receipt.ends_with(')') && count(&receipt) <= 20, "{receipt}");
+            let path = line.split(' ').next().unwrap();
+            assert!(
+                count(line) + count(&receipt) <= count(path) + 60 + 2,
+                "{line}{receipt}"
+            );
+            shown += 1;
+        }
+        assert!(shown > 0, "{}", prompt.memory);
+        assert_parts(&prompt);
+    }
+}
+
 #[test]
 fn a_prompt_keeps_to_its_budget_with_heads_of_5000_characters() {
     let texts = [
@@ -232,20 +279,30 @@ fn blocks_of<'a>(edited: &'a [Block], memory: &'a Block) -> PromptBlocks<'a> {
 
 /// 7,000 entries and all the summaries they asked for.
 fn full_memory() -> Block {
+    memory_of(
+        |entry| {
+            format!(
+                "Entry {entry}: the person and I spoke about the harbour and its tides at length."
+            )
+        },
+        |entry| {
+            format!("What led up to entry {entry}: a map, tides, and a wish for larger letters.")
+        },
+    )
+}
+
+/// 7,000 entries with these texts, and summaries with those of the entry that asked for them.
+fn memory_of(text: impl Fn(u32) -> String, summary: impl Fn(u32) -> String) -> Block {
     let mut memory = CoreBlock::Memory.embedded().clone();
     for entry in 1..=7_000 {
-        let text = format!(
-            "Entry {entry}: the person and I spoke about the harbour and its tides at length."
-        );
-        let summary = Summary {
-            kind: SummaryKind::Summary,
-            text: format!(
-                "What led up to entry {entry}: a map, tides, and a wish for larger letters."
-            ),
-        };
+        let text = text(entry);
         let mut appended = memory.append(&text, None).unwrap();
         while let pscale_blocks::Appended::NeedsSummary { .. } = appended {
-            appended = memory.append(&text, Some(summary.clone())).unwrap();
+            let summary = Summary {
+                kind: SummaryKind::Summary,
+                text: summary(entry),
+            };
+            appended = memory.append(&text, Some(summary)).unwrap();
         }
     }
     memory

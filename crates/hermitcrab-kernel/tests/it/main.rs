@@ -25,6 +25,7 @@ mod models;
 mod offline;
 mod place;
 mod prompt;
+mod receipts;
 mod recompile;
 mod records;
 mod requests;

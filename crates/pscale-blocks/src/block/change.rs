@@ -19,6 +19,8 @@ pub struct Change {
     pub created: Vec<Path>,
     /// The nodes that have another path now, if the block grew.
     pub grown: Option<Grown>,
+    /// The node whose text is the summary that was given, if one was written.
+    pub summary: Option<Path>,
     /// The inverse of the change.
     pub inverse: Inverse,
 }

@@ -90,6 +90,7 @@ impl Block {
                 path,
                 created: Vec::new(),
                 grown: Some(Grown { from, to, digits }),
+                summary: Some(to),
                 inverse: Inverse::shrink(before),
             })
         })
@@ -173,7 +174,11 @@ impl Block {
                         });
                     }
                     Some(summary) if grows => self.grow(&summary)?,
-                    Some(summary) => self.checking(|block| Ok(block.set(at, &summary.text)))?,
+                    Some(summary) => self.checking(|block| {
+                        let mut change = block.set(at, &summary.text);
+                        change.summary = Some(at);
+                        Ok(change)
+                    })?,
                 },
             };
             *done = Some(change);
@@ -250,6 +255,7 @@ impl Change {
             None => self,
             Some(earlier) => Self {
                 grown: self.grown.or(earlier.grown),
+                summary: self.summary.or(earlier.summary),
                 inverse: earlier.inverse.after(self.inverse),
                 ..self
             },

@@ -113,6 +113,7 @@ impl Block {
             path: self.head(),
             created: Vec::new(),
             grown: None,
+            summary: None,
             inverse: Inverse::block(old),
         }
     }

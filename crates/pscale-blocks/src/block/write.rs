@@ -83,6 +83,7 @@ impl Block {
                 path: self.head(),
                 created: Vec::new(),
                 grown: None,
+                summary: None,
                 inverse: Inverse::decimal(old),
             });
         };
@@ -142,6 +143,7 @@ impl Block {
             path,
             created,
             grown: None,
+            summary: None,
             inverse,
         }
     }
@@ -168,6 +170,7 @@ impl Block {
             path,
             created: Vec::new(),
             grown: None,
+            summary: None,
             inverse: Inverse::node(goes, old),
         }
     }

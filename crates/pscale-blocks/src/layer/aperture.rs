@@ -1,7 +1,7 @@
 use std::cmp::Reverse;
 
-use super::Layer;
 use super::renderer::{LineSelection, OutlineRenderer, RenderedLine};
+use super::{Layer, Suffix};
 use crate::block::Node;
 use crate::path::MAX_DEPTH;
 use crate::{Block, BlockName, Path, TokenCounter};
@@ -21,8 +21,9 @@ pub fn aperture(
     name: &BlockName,
     budget: usize,
     tokens: &dyn TokenCounter,
+    suffix: &Suffix<'_>,
 ) -> Layer {
-    let renderer = OutlineRenderer::new(memory, name, tokens);
+    let renderer = OutlineRenderer::new(memory, name, tokens, suffix);
     let items = items(memory);
     let texts = memory.text_count();
     renderer.layer(budget, |room| {

@@ -1,5 +1,5 @@
-use super::Layer;
 use super::renderer::{Line, LineSelection, OutlineRenderer};
+use super::{Layer, Suffix};
 use crate::block::Node;
 use crate::{Block, BlockName, Path, TokenCounter};
 
@@ -25,8 +25,9 @@ pub fn render_outline(
     depth: DetailLevel,
     budget: usize,
     tokens: &dyn TokenCounter,
+    suffix: &Suffix<'_>,
 ) -> Layer {
-    let renderer = OutlineRenderer::new(block, name, tokens);
+    let renderer = OutlineRenderer::new(block, name, tokens, suffix);
     renderer.layer(budget, |room| {
         let (lines, complete) = widest(block, depth, &renderer, room);
         if complete {

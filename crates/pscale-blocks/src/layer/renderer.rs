@@ -1,6 +1,6 @@
 //! The lines of a layer, and how they keep to a budget.
 
-use super::Layer;
+use super::{Layer, Suffix};
 use crate::{Block, BlockName, Path, TokenCounter};
 
 /// The least tokens of a text that is cut: fewer say nothing.
@@ -14,6 +14,7 @@ const ATTEMPTS: usize = 4;
 pub(super) struct OutlineRenderer<'a> {
     name: &'a BlockName,
     tokens: &'a dyn TokenCounter,
+    suffix: &'a Suffix<'a>,
     frame: String,
     head: Path,
 }
@@ -21,11 +22,13 @@ pub(super) struct OutlineRenderer<'a> {
 /// A node that may be printed.
 pub(super) struct Line {
     pub path: Path,
-    /// Path and text, without the line end.
+    /// Path and text.
     body: String,
+    /// The suffix and the line end.
+    end: String,
     /// The number of bytes of `body` that are not text: the path and the space after it.
     start: usize,
-    /// The mark that follows a text that is cut.
+    /// The mark and the end that follow a text that is cut.
     mark: String,
     /// Tokens of the path.
     pub path_tokens: usize,
@@ -51,10 +54,16 @@ pub(super) struct LineSelection {
 }
 
 impl<'a> OutlineRenderer<'a> {
-    pub fn new(block: &Block, name: &'a BlockName, tokens: &'a dyn TokenCounter) -> Self {
+    pub fn new(
+        block: &Block,
+        name: &'a BlockName,
+        tokens: &'a dyn TokenCounter,
+        suffix: &'a Suffix<'a>,
+    ) -> Self {
         Self {
             name,
             tokens,
+            suffix,
             frame: format!("== block {name} (decimal {})\n", block.decimal()),
             head: block.head(),
         }
@@ -109,24 +118,33 @@ impl<'a> OutlineRenderer<'a> {
     pub fn line(&self, path: Path, text: Option<&str>, limit: usize) -> Line {
         let mut body = path.to_string();
         let path_tokens = self.tokens.count(&body);
-        let mark = if path.is_root() {
-            format!(" … read {}\n", self.name)
-        } else {
-            format!(" … read {} {path}\n", self.name)
-        };
+        let mut start = body.len();
         if let Some(text) = text {
             body.push(' ');
+            start += 1;
             push_indented(&mut body, text);
         }
-        let start = path.to_string().len() + usize::from(text.is_some());
+        let mut end = String::new();
+        push_indented(&mut end, &(self.suffix)(path));
+        // A tree without a text of its own has neither path nor text.
+        if !body.is_empty() || !end.is_empty() {
+            end.push('\n');
+        }
+        let place = if path.is_root() {
+            String::new()
+        } else {
+            format!(" {path}")
+        };
+        let mark = format!(" … read {}{place}{end}", self.name);
         let least = if path == self.head {
             LEAST_OF_HEAD
         } else {
             LEAST
         };
-        body.push('\n');
+        let whole = body.len();
+        body.push_str(&end);
         let full = self.count_to(&body, limit);
-        body.pop();
+        body.truncate(whole);
         let cut = path_tokens + least + self.tokens.count(&mark);
         Line {
             path,
@@ -135,6 +153,7 @@ impl<'a> OutlineRenderer<'a> {
             full,
             floor: full.min(cut),
             body,
+            end,
             mark,
         }
     }
@@ -142,11 +161,9 @@ impl<'a> OutlineRenderer<'a> {
     /// The line in at most `room` tokens. `None` if not one word fits.
     pub fn fit(&self, line: &Line, room: usize) -> Option<RenderedLine> {
         if line.full <= room {
-            // A tree without a text of its own has neither path nor text.
-            let end = if line.body.is_empty() { "" } else { "\n" };
             return Some(RenderedLine {
                 path: line.path,
-                text: format!("{}{end}", line.body),
+                text: format!("{}{}", line.body, line.end),
                 tokens: line.full,
                 cut: false,
             });

@@ -147,7 +147,7 @@ pub trait Journal: Send {
             if is_enough(&log) || log.len() < length {
                 return Ok(log);
             }
-            length = length.saturating_mul(8);
+            length = length.saturating_mul(8).max(1);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! A12, and section 7: blocks as text for a model.
 
 use proptest::prelude::*;
-use pscale_blocks::layer::{DetailLevel, Layer, aperture, render_outline};
+use pscale_blocks::layer::{DetailLevel, Layer, Suffix, aperture, render_outline};
 use pscale_blocks::{Block, BlockName, Heuristic, O200k, Path, TokenCounter};
 
 use crate::random;
@@ -11,7 +11,7 @@ fn name() -> BlockName {
 }
 
 fn outline(block: &Block, depth: DetailLevel, budget: usize) -> Layer {
-    render_outline(block, &name(), depth, budget, &O200k)
+    render_outline(block, &name(), depth, budget, &O200k, &|_| String::new())
 }
 
 fn keeper() -> Block {
@@ -62,7 +62,9 @@ fn longest_texts_are_cut_and_say_where_to_read_on() {
 
 #[test]
 fn memory_of_thousands_is_a_few_lines() {
-    let layer = aperture(&random::memory(7000), &name(), 250, &O200k);
+    let layer = aperture(&random::memory(7000), &name(), 250, &O200k, &|_| {
+        String::new()
+    });
     assert_eq!((layer.tokens <= 250, layer.cut), (true, 0));
     insta::assert_snapshot!("aperture_of_7000", layer.text);
 }
@@ -82,13 +84,76 @@ fn budgets_from_nothing_to_all() {
 
 /// The block in every form.
 fn layers(block: &Block, budget: usize, counter: &dyn TokenCounter) -> [Layer; 4] {
-    let outline = |depth| render_outline(block, &name(), depth, budget, counter);
+    layers_with(block, budget, counter, &|_| String::new())
+}
+
+fn layers_with(
+    block: &Block,
+    budget: usize,
+    counter: &dyn TokenCounter,
+    suffix: &Suffix<'_>,
+) -> [Layer; 4] {
+    let outline = |depth| render_outline(block, &name(), depth, budget, counter, suffix);
     [
-        aperture(block, &name(), budget, counter),
+        aperture(block, &name(), budget, counter, suffix),
         outline(DetailLevel::Full),
         outline(DetailLevel::Levels(1)),
         outline(DetailLevel::HeadOnly),
     ]
+}
+
+/// The suffix counts in the line, and a text that is cut keeps it.
+#[test]
+fn a_suffix_survives_the_cut() {
+    let mut block = random::memory(100);
+    let long: Path = "0.1".parse().unwrap();
+    block.write(&long, &"many words ".repeat(400)).unwrap();
+    let suffix = |path: Path| {
+        if path == long {
+            " (lost 2: 0.1.3)\n== block".to_owned()
+        } else {
+            String::new()
+        }
+    };
+    for budget in 0..400 {
+        for (place, layer) in layers_with(&block, budget, &O200k, &suffix)
+            .into_iter()
+            .enumerate()
+        {
+            assert!(layer.tokens <= budget, "{budget}: {}", layer.text);
+            check_lines(&block, &layer);
+            let mut lines = layer
+                .text
+                .lines()
+                .skip_while(|line| !line.starts_with("0.1 "));
+            if let Some(line) = lines.next() {
+                let (text, end) = line.split_once(" … read memory 0.1").unwrap();
+                assert_eq!(end, " (lost 2: 0.1.3)");
+                assert_eq!(lines.next(), Some("  == block"));
+                // The aperture has at most 60 tokens of a text.
+                let tokens = O200k.count(text) + O200k.count(end);
+                assert!(place > 0 || tokens < 70, "{line}");
+            }
+        }
+    }
+    let shown = aperture(&block, &name(), 400, &O200k, &suffix).text;
+    assert!(shown.contains(" (lost 2: 0.1.3)\n"), "{shown}");
+    // A node without a text has one, too.
+    let outline = render_outline(
+        &keeper(),
+        &name(),
+        DetailLevel::Full,
+        400,
+        &O200k,
+        &|path| {
+            if path.depth() == 2 {
+                " ~web".to_owned()
+            } else {
+                String::new()
+            }
+        },
+    );
+    assert!(outline.text.contains("\n0.2 ~web\n"), "{}", outline.text);
 }
 
 #[test]
@@ -133,7 +198,7 @@ fn small_memory_is_shown_whole_and_a_line_says_what_is_not() {
     for number in 1..=3 {
         random::append(&mut block, &format!("Day {number}."), str::to_owned);
     }
-    let shown = |block: &Block| aperture(block, &name(), 250, &O200k).text;
+    let shown = |block: &Block| aperture(block, &name(), 250, &O200k, &|_| String::new()).text;
     assert_eq!(
         shown(&block),
         "== block memory (decimal 1)\n0 The memory of Kelp.\n0.1 Day 1.\n0.2 Day 2.\n0.3 Day 3.\n"

