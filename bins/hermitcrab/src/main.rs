@@ -43,6 +43,7 @@ use commands::faces::{self, FacesArgs};
 use commands::import::{self, ImportArgs};
 use commands::key::{self, KeyArgs};
 use commands::mcp::{self, McpArgs};
+use commands::memory::{self, MemoryArgs};
 use commands::migrate::{self, MigrateArgs};
 use commands::prompt::{self, PromptArgs};
 use commands::prune::{self, PruneArgs};
@@ -96,6 +97,9 @@ enum Command {
     /// Read and edit blocks, without a model or a network
     #[command(after_help = block::EXAMPLES, arg(data().global(true)))]
     Block(BlockArgs),
+    /// Check the summaries in the memory against its entries
+    #[command(after_help = memory::EXAMPLES, arg(data().global(true)))]
+    Memory(MemoryArgs),
     /// Print the next request, or its tokens
     #[command(after_help = prompt::EXAMPLES, arg(data()))]
     Prompt(PromptArgs),
@@ -151,6 +155,7 @@ fn execute(cli: &Cli, session: &mut Session) -> Result<Exit, Failure> {
         Command::Chat(args) => chat::execute(args, &data()?, session),
         Command::Serve(args) => serve::execute(args, &data()?, session),
         Command::Block(args) => block::execute(args, &data()?, session),
+        Command::Memory(args) => memory::execute(args, &data()?, session),
         Command::Prompt(args) => prompt::execute(args, &data()?, session),
         Command::Compile(args) => compile::execute(args, session),
         Command::Faces(args) => faces::execute(args, &data()?, session),

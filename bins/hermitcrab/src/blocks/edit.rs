@@ -3,6 +3,7 @@
 use std::io::{self, Write as _};
 
 use bin_support::Results;
+use hermitcrab_kernel::prompt::Receipt;
 use pscale_blocks::store::{Edited, KEY_REMOVED};
 use pscale_blocks::{Applied, BlockName, BlockStore, Grown, Op, Path, StoreError};
 use serde::Serialize;
@@ -42,6 +43,9 @@ pub struct EditAnswer {
     /// The command that restores a deleted block.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub restore: Option<String>,
+    /// The line about the summary that was written.
+    #[serde(skip)]
+    pub receipt: Option<String>,
 }
 
 /// The kind of an edit.
@@ -69,6 +73,7 @@ impl EditAnswer {
             keys_removed: 0,
             note: None,
             restore: None,
+            receipt: None,
         }
     }
 
@@ -151,6 +156,7 @@ impl Answer for EditAnswer {
         let restore = self.restore.as_ref();
         notices.extend(restore.map(|command| format!("restore it with: {command}")));
         notices.extend(growth_notice(&self.name, self.grown.as_ref()));
+        notices.extend(self.receipt.clone());
         notices.extend(key_notice(self.keys_removed));
         notices
     }
@@ -159,6 +165,16 @@ impl Answer for EditAnswer {
 /// Returns a line about the paths that changed.
 pub fn growth_notice(name: &BlockName, grown: Option<&Grown>) -> Option<String> {
     grown.map(|grown| format!("{name} grew: {grown}"))
+}
+
+/// Returns a line about the facts that a written summary keeps, and the places of those that it has lost. `None` also if the block
+/// cannot be read again: the edit is done.
+pub fn receipt_notice(data: &DataDir, name: &BlockName, edited: &Edited) -> Option<String> {
+    let change = edited.applied.as_ref().and_then(Applied::change);
+    let path = change.and_then(|change| change.summary)?;
+    let block = data.for_reading().ok()?.load(name).ok()?.block;
+    let receipt = Receipt::read(&block, &path)?;
+    Some(format!("summary {path}: {receipt}"))
 }
 
 /// Returns a line about keys that were found in a text and removed.

@@ -11,6 +11,7 @@ pub mod faces;
 pub mod import;
 pub mod key;
 pub mod mcp;
+pub mod memory;
 pub mod migrate;
 pub mod prompt;
 pub mod prune;

@@ -51,6 +51,8 @@ const COMMANDS: [&str; 42] = [
     "block redo",
     "block lint",
     "block diff",
+    "memory",
+    "memory audit",
 ];
 
 /// Returns a place with two faces and a memory, which the offline script makes.
@@ -114,7 +116,7 @@ fn every_command_has_help() {
             .collect()
     };
     let mut found = listed(&all);
-    for outer in ["block", "key", "shells"] {
+    for outer in ["block", "key", "memory", "shells"] {
         let help = place.run(&[outer, "--help"]).exits(0).stdout;
         found.extend(listed(&help).iter().map(|inner| format!("{outer} {inner}")));
     }

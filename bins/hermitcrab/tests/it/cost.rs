@@ -295,7 +295,9 @@ fn equal_calls_are_stopped() {
         number += 1;
         calls(&format!("c{number}"), "block_read", &read)
     });
-    talk.say("first\n").exits(3).tells(&["called too often (5 times)"]);
+    talk.say("first\n")
+        .exits(3)
+        .tells(&["called too often (5 times)"]);
     assert_eq!(talk.asked().len(), 5);
 }
 

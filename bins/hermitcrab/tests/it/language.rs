@@ -47,6 +47,7 @@ fn json_is_one_value_with_a_version_and_nothing_else_on_stdout() {
         ("block search entry", 0),
         ("block diff notes --since 1", 4),
         ("block lint", 0),
+        ("memory audit notes", 0),
         ("block log", 0),
         ("block undo notes", 0),
         ("block redo notes", 0),

@@ -68,3 +68,65 @@ fn the_tenth_memory_asks_for_a_summary_and_the_aperture_shows_it() {
     let told = remember(&place, &["again"]);
     assert!(told.contains("Remembered at 0.2.1."), "{told}");
 }
+
+/// A receipt is a line on stderr when the summary is written, and a list at any time after.
+#[test]
+fn receipts_of_summaries() {
+    let days: Vec<_> = (1..=9)
+        .map(|day| format!("We paid {day}00 euros for it."))
+        .collect();
+    let days: Vec<_> = days.iter().map(String::as_str).collect();
+    let place = Place::with_block("notes", "What we paid.", &days);
+    let none = place
+        .run(&["memory", "audit", "notes", "--fail-on-added"])
+        .exits(0);
+    none.tells(&["notes has no summaries yet"]);
+
+    let summary = "We paid from 100 to 900 euros for it, as Grace said.";
+    let append = [
+        "block",
+        "append",
+        "notes",
+        "The tenth day.",
+        "--summary",
+        summary,
+    ];
+    let ran = place.run(&append).exits(0);
+    ran.tells(&["summary 0.1: kept 2, lost 7 (0.1.2 0.1.3 0.1.4 +4), added 1"]);
+
+    let ran = place.run(&["memory", "audit", "notes"]).exits(0);
+    let lines: Vec<_> = ran.stdout.lines().collect();
+    assert_eq!(lines.len(), 9, "{}", ran.stdout);
+    assert_eq!(
+        lines[0],
+        "0.1  kept 2, lost 7 (0.1.2 0.1.3 0.1.4 +4), added 1"
+    );
+    assert_eq!(lines[1], "  lost   number      200 euros  0.1.2");
+    assert_eq!(lines[8], "  added  name        Grace");
+    place
+        .run(&["memory", "audit", "notes", "--fail-on-added"])
+        .exits(4);
+    let document = place.json(&["memory", "audit", "notes"]);
+    let audited = &document["summaries"][0];
+    assert_eq!(
+        (&audited["path"], &audited["kept"]),
+        (&"0.1".into(), &2.into())
+    );
+    let fact = serde_json::json!({"kind": "number", "text": "900 euros", "path": "0.1.9"});
+    assert!(
+        !audited["lost"].as_array().unwrap().contains(&fact),
+        "{document}"
+    );
+    assert_eq!(
+        audited["added"],
+        serde_json::json!([{"kind": "name", "text": "Grace"}])
+    );
+
+    // The block that is meant without a name is the memory.
+    remember(&place, &DAYS);
+    let memory = place.json(&["memory", "audit"]);
+    assert_eq!(
+        (&memory["name"], &memory["summaries"][0]["added"]),
+        (&"memory".into(), &serde_json::json!([]))
+    );
+}

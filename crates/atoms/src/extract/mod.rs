@@ -1,6 +1,8 @@
 //! From a text to its atoms. Each step takes its words away from the next ones.
 
+mod counts;
 mod dates;
+mod found;
 mod identifiers;
 mod names;
 mod numbers;
@@ -10,37 +12,11 @@ mod quantity;
 mod units;
 
 use std::collections::BTreeSet;
-use std::ops::Range;
 
 use crate::atom::{Atom, Atoms, Clause, Kind, Language, Lexicon};
-use crate::lists::FUNCTION;
 use crate::text::{Form, PlainText, Token, tokens};
-
-/// An atom of the plain text.
-struct Found {
-    kind: Kind,
-    span: Range<usize>,
-    canonical: String,
-    /// The number as written, without its unit.
-    value: Option<f64>,
-}
-
-impl Found {
-    fn new(kind: Kind, span: Range<usize>, canonical: impl Into<String>) -> Self {
-        Self {
-            kind,
-            span,
-            canonical: canonical.into(),
-            value: None,
-        }
-    }
-}
-
-/// The fewest words of a text whose language can be told.
-const TELLING_WORDS: usize = 20;
-
-/// The most words with a capital in a text that says nothing about where capitals are.
-const FEW_CAPITALS: usize = 4;
+pub(crate) use counts::WordCounts;
+use found::Found;
 
 /// The stems before and after an operator that tell what it orders.
 const NEAR: usize = 4;
@@ -176,65 +152,6 @@ fn is_neutral(plain: &str, atom: &Found) -> bool {
             .next()
             .is_some_and(|first| !first.is_alphabetic()),
         _ => true,
-    }
-}
-
-/// The counts that tell the language of a text, or of several.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct WordCounts {
-    letters: usize,
-    latin: usize,
-    words: usize,
-    function: usize,
-    /// The words that do not begin a sentence, and those of them with a capital.
-    inner: usize,
-    capitals: usize,
-}
-
-impl WordCounts {
-    fn new(text: &str, tokens: &[Token]) -> Self {
-        let mut counts = Self::default();
-        for letter in text.chars().filter(|char| char.is_alphabetic()) {
-            counts.letters += 1;
-            let is_latin = matches!(u32::from(letter), 0..=0x24f | 0x1e00..=0x1eff);
-            counts.latin += usize::from(is_latin);
-        }
-        let words = tokens
-            .iter()
-            .filter(|token| token.form == Form::Word && !token.is_taken);
-        for word in words {
-            counts.words += 1;
-            counts.function += usize::from(FUNCTION.contains(&*word.lower));
-            if !word.starts_sentence {
-                counts.inner += 1;
-                counts.capitals += usize::from(word.written.starts_with(char::is_uppercase));
-            }
-        }
-        counts
-    }
-
-    pub(crate) fn add(&mut self, other: Self) {
-        self.letters += other.letters;
-        self.latin += other.latin;
-        self.words += other.words;
-        self.function += other.function;
-        self.inner += other.inner;
-        self.capitals += other.capitals;
-    }
-
-    pub(crate) fn language(self) -> Language {
-        let is_foreign = self.words >= TELLING_WORDS && self.function * 100 < self.words * 14;
-        if self.latin * 100 < self.letters * 60 || is_foreign {
-            Language::Unsupported
-        } else {
-            Language::English
-        }
-    }
-
-    /// Whether more than `percent` of the words that begin no sentence have a capital. Few capitals say nothing: they are those of
-    /// the names in a short text.
-    pub(crate) fn has_capitals(self, percent: usize) -> bool {
-        self.capitals > FEW_CAPITALS && self.capitals * 100 > self.inner * percent
     }
 }
 

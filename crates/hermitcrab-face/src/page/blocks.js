@@ -134,6 +134,7 @@ export class Blocks {
           button('Save', () => this.#save()),
           button('Discard', discard, { className: 'quiet discard' })),
         element('p.note.soft'),
+        ...(view.receipt ? [this.#receipt(view.receipt, name)] : []),
         element('ul.rows', {}, ...children.map(([digit, text]) => this.#child(digit, text, view.more ?? []))),
         this.#below(view, name, path));
       this.#mark();
@@ -147,6 +148,16 @@ export class Blocks {
       ...digits.map((digit, at) => button(digit, () => this.#node(name, digits.slice(0, at + 1).join('.')), {
         'aria-current': at === digits.length - 1 ? 'true' : undefined,
       })));
+  }
+
+  /** The facts of the texts below that a summary has lost, each with a way to its text, and those that it has added. */
+  #receipt({ kept, lost, added }, name) {
+    const lostFact = ({ text, path }) => element('li', {},
+      element('button.row', { type: 'button', onclick: () => this.#node(name, path) }, element('b', {}, path), ` ${text}`));
+    return element('details.receipt', {},
+      element('summary', {}, `This summary keeps ${kept}, has lost ${lost.length} and has added ${added.length} facts`),
+      element('ul.rows', {}, ...lost.map(lostFact)),
+      added.length > 0 && element('p', {}, `In none of the texts below: ${added.map(({ text }) => text).join(', ')}`));
   }
 
   #child(digit, text, more) {

@@ -6,7 +6,7 @@ use axum::extract::{Path, Query, State};
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE, IF_MATCH, SET_COOKIE};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
-use hermitcrab_kernel::prompt::{CoreBlock, keystone};
+use hermitcrab_kernel::prompt::{CoreBlock, Receipt, keystone};
 use hermitcrab_kernel::table::ToolResult;
 use hermitcrab_kernel::{ErrorKind, EventSink, ToolError};
 use pscale_blocks::bundle::{BundleError, Export, ImportBatch, MAX_BUNDLE, OnConflict};
@@ -119,7 +119,7 @@ pub(super) struct View {
     view: Option<String>,
 }
 
-/// Answers `GET /api/blocks/<name>`: the block, or the view of a node, with the revision.
+/// Answers `GET /api/blocks/<name>`: the block, or the view of a node, with the revision and the receipt of a summary.
 pub(super) async fn block(
     State(place): State<RouteState>,
     Path(name): Path<String>,
@@ -141,6 +141,11 @@ pub(super) async fn block(
     let Json(mut seen) = place.tool("block_read", input).await?;
     if let Some(seen) = seen.as_object_mut() {
         seen.insert("rev".to_owned(), found.rev.into());
+        let path = seen.get("path").and_then(Value::as_str);
+        let path = path.and_then(|path| path.parse().ok());
+        if let Some(receipt) = path.and_then(|path| Receipt::quick(&found.block, &path)) {
+            seen.insert("receipt".to_owned(), json!(receipt));
+        }
     }
     Ok(Json(seen))
 }

@@ -399,7 +399,7 @@ fn labels_are_not_facts() {
     }
 }
 
-/// What is below an entry belongs to it; what a later summary is made of are summaries.
+/// The texts below an entry belong to it; a later summary is made of summaries.
 #[test]
 fn details_of_entries_are_parts() {
     let store = MemStore::new();

@@ -3,11 +3,11 @@
 mod aperture;
 mod outline;
 mod renderer;
+mod suffix;
 
 pub use aperture::aperture;
 pub use outline::{DetailLevel, render_outline};
-
-use crate::Path;
+pub use suffix::Suffix;
 
 /// A block's text for a model: a line that names the block, then a line for each node, with its path and its text. Further
 /// lines of a text begin with two spaces, so that no text looks like a node or a block.
@@ -24,9 +24,3 @@ pub struct Layer {
     /// The number of texts that were cut to keep to the budget.
     pub cut: u32,
 }
-
-/// What follows the text of a node, such as ` (lost 2: 0.1.3)`: it begins with a space, or is empty. It counts in the node's
-/// tokens, and a text that is cut keeps it.
-///
-/// A reader cannot tell it from the last words of the text.
-pub type Suffix<'a> = dyn Fn(Path) -> String + 'a;

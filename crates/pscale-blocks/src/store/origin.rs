@@ -35,7 +35,7 @@ pub enum Origin {
         /// The name of the server.
         name: String,
     },
-    /// Another program that edits blocks.
+    /// A program that edits blocks from outside.
     Client {
         /// The name of the program.
         name: String,

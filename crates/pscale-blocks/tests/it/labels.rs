@@ -210,7 +210,7 @@ fn a_move_keeps_no_rows_for_its_undo() {
     assert_eq!(labelled(&open), ["0.5.1"]);
 }
 
-/// Which of the two is where cannot be known.
+/// The places of the two cannot be told apart.
 #[test]
 fn equal_texts_that_a_person_moves_have_the_origins_of_all() {
     let store = Store::new();

@@ -7,7 +7,7 @@ use pscale_blocks::{Appended, Applied, BlockName, Grown, NodeLine, Op, Path, Sum
 use serde::Serialize;
 
 use crate::answer::Answer;
-use crate::blocks::edit::{edit, growth_notice, key_notice};
+use crate::blocks::edit::{edit, growth_notice, key_notice, receipt_notice};
 use crate::blocks::output::{outline, shown};
 use crate::blocks::text;
 use crate::data_dir::DataDir;
@@ -50,6 +50,9 @@ pub struct AppendAnswer {
     keys_removed: u32,
     #[serde(skip)]
     summary_stored: bool,
+    /// The line about the summary that was written.
+    #[serde(skip)]
+    receipt: Option<String>,
 }
 
 /// A summary that must be written before the next entry.
@@ -81,6 +84,7 @@ pub fn execute(args: &AppendArgs, data: &DataDir) -> Result<AppendAnswer, Error>
         grown: None,
         keys_removed: edited.keys_removed,
         summary_stored: false,
+        receipt: receipt_notice(data, &args.name, &edited),
     };
     match edited.applied {
         Some(Applied::Appended(Appended::NeedsSummary {
@@ -131,6 +135,7 @@ impl Answer for AppendAnswer {
             ));
         }
         notices.extend(growth_notice(&self.name, self.grown.as_ref()));
+        notices.extend(self.receipt.clone());
         notices.extend(key_notice(self.keys_removed));
         notices
     }

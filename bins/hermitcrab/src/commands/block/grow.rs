@@ -2,7 +2,7 @@
 
 use pscale_blocks::{BlockName, Op, Summary};
 
-use crate::blocks::edit::{EditAction, EditAnswer, edit};
+use crate::blocks::edit::{EditAction, EditAnswer, edit, receipt_notice};
 use crate::data_dir::DataDir;
 use crate::error::Error;
 use crate::flags::{RevisionFlags, SummaryKindName};
@@ -30,5 +30,8 @@ pub fn execute(args: &GrowArgs, data: &DataDir) -> Result<EditAnswer, Error> {
         },
     };
     let edited = edit(data, &args.name, args.expect, &op)?;
-    Ok(EditAnswer::of_edit(&args.name, EditAction::Grown, &edited))
+    Ok(EditAnswer {
+        receipt: receipt_notice(data, &args.name, &edited),
+        ..EditAnswer::of_edit(&args.name, EditAction::Grown, &edited)
+    })
 }

@@ -309,3 +309,39 @@ fn the_log_steps_back_and_forward() {
         home.close().await;
     });
 }
+
+#[test]
+fn a_summary_shows_what_it_has_lost_and_leads_there() {
+    browser::run(async |browser| {
+        let home = at_memory(browser).await;
+        for day in 1..=10 {
+            let mut input =
+                json!({"name": "memory", "content": format!("It cost {day}00 euros in all.")});
+            if day == 10 {
+                input["summary"] = "It cost 100 euros in all, as Grace said.".into();
+            }
+            let edit = home.tool("block_append", input, EditAuthor::Person).await;
+            assert!(!edit.is_error, "{}", edit.text());
+        }
+        to_memory(browser).await;
+        browser.click("#sheet .rows li:first-child button").await;
+        browser
+            .wait_for_text(
+                "#sheet .receipt",
+                "keeps 1, has lost 8 and has added 1 facts",
+            )
+            .await;
+        browser
+            .eval("document.querySelector('#sheet .receipt').open = true")
+            .await;
+        browser
+            .wait_for_text("#sheet .receipt", "In none of the texts below: Grace")
+            .await;
+        browser
+            .click("#sheet .receipt li:nth-child(2) button")
+            .await;
+        browser.wait_for(TEXT).await;
+        browser.wait_for_text("#sheet .way", "3").await;
+        assert_eq!(value(browser, TEXT).await, "It cost 300 euros in all.");
+    });
+}

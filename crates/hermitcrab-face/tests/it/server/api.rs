@@ -51,6 +51,7 @@ async fn blocks_are_read_written_undone_and_all_pages_hear_of_it() {
         (&json!("The tide was high."), &json!(2)),
         "{seen}"
     );
+    assert!(seen.get("receipt").is_none(), "{seen}");
     let spindle = stand.get("/api/blocks/memory?path=0.1&view=spindle").await;
     assert_eq!(spindle.status, 200);
     put(&stand, "memory", &written["rev"], found["block"].clone()).await;
@@ -311,4 +312,24 @@ async fn the_person_may_go_on_without_a_key() {
     page.show_of(1).await;
     assert!(*keys.offline.lock().unwrap());
     stand.end().await;
+}
+
+/// The Blocks panel shows it.
+#[tokio::test]
+async fn a_summary_has_its_receipt() {
+    let stand = Stand::script([]).await;
+    let rev = stand.get("/api/blocks/memory").await.json()["rev"].clone();
+    let memory = json!({"decimal": 2, "tree": {"0": {"_": "Memory.", "1": {
+        "_": "We paid 100 euros for it, as Grace said.", "1": "We paid 100 euros for it.", "2": "We paid 200 euros for it."
+    }}}});
+    put(&stand, "memory", &rev, memory).await;
+    let seen = stand.get("/api/blocks/memory?path=0.1").await.json();
+    assert_eq!(
+        seen["receipt"],
+        json!({
+            "kept": 1,
+            "lost": [{"kind": "number", "text": "200 euros", "path": "0.1.2"}],
+            "added": [{"kind": "name", "text": "Grace"}],
+        })
+    );
 }
