@@ -129,10 +129,12 @@ fn checked(name: &str, value: &Value, rule: &Value) -> Result<Value, ToolError> 
             number @ Value::Number(_) => Ok(number),
             _ => Err(wrong("a number")),
         },
-        Some("array") => match value.as_array() {
+        Some("array") if rule["items"]["type"] == "string" => match value.as_array() {
             Some(items) if items.iter().all(Value::is_string) => Ok(value.clone()),
             _ => Err(wrong("a list of texts")),
         },
+        Some("array") if value.is_array() => Ok(value.clone()),
+        Some("array") => Err(wrong("a list")),
         Some("object") if value.is_object() => Ok(value.clone()),
         Some("object") => Err(wrong("an object")),
         _ => Ok(value.clone()),

@@ -1,14 +1,24 @@
-//! The tools that a model can call, their arguments and their results.
+//! The tools that a model can call and the props of a face: one table, `tools.json`; their arguments and results.
 
+#[cfg(feature = "testing")]
+mod added;
 mod args;
 mod outcome;
+mod props;
+mod protected;
+mod rows;
 mod tools;
 
 use llm_client::ToolSpec;
 use serde_json::json;
 
+#[cfg(feature = "testing")]
+pub use added::add_row;
 pub(crate) use args::Args;
 pub use outcome::ToolResult;
+pub use props::{Prop, PropArg, prop, props};
+pub use protected::{ProtectedNames, protected_names};
+pub use rows::{Access, Effect};
 pub use tools::{
     Group, Tool, boot_tools, conversation_tools, near_names, tool, tool_group, tool_groups,
 };

@@ -1,10 +1,10 @@
-//! The tools as data: names, descriptions and schemas exactly as they are sent, and the groups of `set_tools`.
-
-use std::sync::LazyLock;
+//! The tools of a model: names, descriptions and schemas exactly as they are sent, and the groups of `set_tools`.
 
 use llm_client::ToolSpec;
-use serde::Deserialize;
 use serde_json::Value;
+
+use super::Effect;
+use super::rows::table;
 
 /// Of the group `base`, those that a boot sends.
 const BOOT: usize = 7;
@@ -13,18 +13,17 @@ const BOOT: usize = 7;
 const BASE: &str = "base";
 
 /// Tools that `set_tools` takes by one name.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Group {
     /// The name, such as `web`.
-    #[serde(rename = "group")]
     pub name: String,
     /// In the order in which they are sent.
     pub tools: Vec<Tool>,
 }
 
 /// A tool of the kernel.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Tool {
     /// The name, such as `block_read`.
@@ -32,11 +31,9 @@ pub struct Tool {
     /// The description for the model.
     pub description: String,
     /// The JSON schema of its arguments.
-    #[serde(rename = "input_schema")]
     pub schema: Value,
-    /// The host runs it: it needs a page, or the person's word.
-    #[serde(default)]
-    pub host: bool,
+    /// The effect of a call.
+    pub effect: Effect,
 }
 
 impl Tool {
@@ -51,18 +48,14 @@ impl Tool {
     }
 }
 
-/// The file is the program's own, and a test reads it: with a fault in it there would be no tools.
-static GROUPS: LazyLock<Vec<Group>> =
-    LazyLock::new(|| serde_json::from_str(include_str!("schemas.json")).unwrap_or_default());
-
 /// All groups, `base` first.
 pub fn tool_groups() -> &'static [Group] {
-    &GROUPS
+    &table().groups
 }
 
 /// The tools of the group with this name; empty if there is none.
 pub fn tool_group(name: &str) -> &'static [Tool] {
-    GROUPS
+    tool_groups()
         .iter()
         .find(|group| group.name == name)
         .map_or(&[], |group| &group.tools)
@@ -70,7 +63,7 @@ pub fn tool_group(name: &str) -> &'static [Tool] {
 
 /// The tool with this name.
 pub fn tool(name: &str) -> Option<&'static Tool> {
-    GROUPS
+    tool_groups()
         .iter()
         .flat_map(|group| &group.tools)
         .find(|tool| tool.name == name)
@@ -99,7 +92,7 @@ pub fn near_names(name: &str) -> Vec<&'static str> {
     if asked.is_empty() {
         return Vec::new();
     }
-    let names = GROUPS.iter().flat_map(|group| {
+    let names = tool_groups().iter().flat_map(|group| {
         let tools = group.tools.iter().map(|tool| tool.name.as_str());
         std::iter::once(group.name.as_str()).chain(tools)
     });
@@ -131,8 +124,6 @@ const LONG_WAY: usize = 100;
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
-
     use super::*;
 
     #[test]
@@ -175,27 +166,10 @@ mod tests {
     }
 
     #[test]
-    fn names_are_unique_and_schemas_name_what_they_require() {
-        let mut seen = BTreeSet::new();
-        for group in tool_groups() {
-            assert!(seen.insert(&group.name), "{} twice", group.name);
-            for tool in &group.tools {
-                assert!(seen.insert(&tool.name), "{} twice", tool.name);
-                assert_eq!(tool.schema["type"], "object", "{}", tool.name);
-                let properties = tool.schema["properties"].as_object().unwrap();
-                for required in tool.schema["required"].as_array().unwrap() {
-                    let required = required.as_str().unwrap();
-                    assert!(properties.contains_key(required), "{}", tool.name);
-                }
-            }
-        }
-    }
-
-    #[test]
     fn a_tool_is_found_by_its_name() {
-        assert!(tool("notify").unwrap().host);
-        assert!(tool("fs_pick_directory").unwrap().host);
-        assert!(!tool("fs_read").unwrap().host);
+        assert_eq!(tool("notify").unwrap().effect, Effect::Host);
+        assert_eq!(tool("fs_pick_directory").unwrap().effect, Effect::Host);
+        assert_eq!(tool("fs_read").unwrap().effect, Effect::Read);
         assert_eq!(tool("eval"), None);
         assert!(tool_group("nothing").is_empty());
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
-use hermitcrab_kernel::table::{Tool, tool, tool_group, tool_groups};
+use hermitcrab_kernel::table::{self, Access, Tool, tool, tool_group, tool_groups};
 use regex::Regex;
 use serde_json::Value;
 
@@ -36,55 +36,23 @@ impl fmt::Display for Place {
     }
 }
 
-/// The props of a face, section 9.
-pub const PROPS: &[&str] = &[
+/// The props of a face that are values or take a listener, and so are not in the table.
+const VALUES: [&str; 7] = [
     "React",
     "ReactDOM",
     "version",
     "model",
     "fastModel",
     "offline",
-    "send",
-    "stop",
-    "callLLM",
-    "callAPI",
-    "callWithToolLoop",
-    "blockRead",
-    "blockWrite",
-    "blockList",
-    "blockCreate",
-    "blockAppend",
-    "getSource",
-    "recompile",
-    "patchSource",
-    "setTools",
-    "conversation.load",
-    "conversation.save",
-    "conversation.clear",
     "conversation.onMessage",
-    "state.get",
-    "state.set",
-    "idb.get",
-    "idb.put",
-    "idb.list",
-    "idb.delete",
-    "usage",
-    "browser.clipboardRead",
-    "browser.clipboardWrite",
-    "browser.speak",
-    "browser.listen",
-    "browser.notify",
-    "browser.download",
-    "browser.geolocation",
-    "browser.openTab",
-    "browser.datetime",
-    "fs.pick",
-    "fs.list",
-    "fs.read",
-    "fs.write",
-    "fs.mkdir",
-    "fs.remove",
 ];
+
+/// The props of a face.
+pub fn props() -> impl Iterator<Item = &'static str> {
+    let methods = table::props().iter();
+    let methods = methods.filter(|prop| prop.who == Access::Face);
+    VALUES.into_iter().chain(methods.map(|prop| &*prop.name))
+}
 
 /// Names that belong to React, to the browser, or to what a tool answers.
 const OTHERS: &[&str] = &[
@@ -122,10 +90,10 @@ pub fn names(text: &str, name: &str) -> bool {
 pub fn unknown_names(place: &Place) -> Vec<String> {
     let text = &place.text;
     let mut found = BTreeSet::new();
-    let props = pattern(r"\bprops\.([A-Za-z]+(?:\.[A-Za-z]+)?)");
-    for capture in props.captures_iter(text) {
+    let member = pattern(r"\bprops\.([A-Za-z]+(?:\.[A-Za-z]+)?)");
+    for capture in member.captures_iter(text) {
         let prop = &capture[1];
-        if !PROPS.contains(&prop) {
+        if props().all(|known| known != prop) {
             found.insert(format!("props.{prop}"));
         }
     }
@@ -164,13 +132,9 @@ fn known(name: &str) -> bool {
         tools.any(|tool| tool.schema["properties"].get(name).is_some())
     };
     // The list of props has the members of an object in braces, without the object.
-    let member = || {
-        PROPS
-            .iter()
-            .any(|prop| prop.rsplit('.').next() == Some(name))
-    };
+    let member = || props().any(|prop| prop.rsplit('.').next() == Some(name));
     tool(name).is_some()
-        || PROPS.contains(&name)
+        || props().any(|prop| prop == name)
         || OTHERS.contains(&name)
         || member()
         || argument()

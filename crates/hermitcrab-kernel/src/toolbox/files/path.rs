@@ -2,6 +2,7 @@
 
 use visible_text::{is_format, is_ignorable};
 
+use crate::table::protected_names;
 use crate::{ErrorKind, ToolError};
 
 /// The trash folder of a root.
@@ -10,33 +11,6 @@ pub(super) const TRASH: &str = ".hermitcrab-trash";
 const MAX_PATH: usize = 1_000;
 const MAX_NAME: usize = 200;
 
-const PROTECTED: [&str; 13] = [
-    ".aws",
-    ".git",
-    ".git-credentials",
-    ".gnupg",
-    ".hg",
-    ".htpasswd",
-    ".kube",
-    ".netrc",
-    ".npmrc",
-    ".pgpass",
-    ".pypirc",
-    ".ssh",
-    "_netrc",
-];
-const PROTECTED_STARTS: [&str; 5] = [".env", "id_rsa", "id_dsa", "id_ecdsa", "id_ed25519"];
-const PROTECTED_ENDS: [&str; 9] = [
-    ".pem",
-    ".key",
-    ".p8",
-    ".p12",
-    ".pfx",
-    ".jks",
-    ".ppk",
-    ".kdbx",
-    ".keystore",
-];
 const DEVICES: [&str; 6] = ["con", "prn", "aux", "nul", "conin$", "conout$"];
 
 /// The names on the way from a root; no name is the root itself.
@@ -83,10 +57,7 @@ pub(super) fn read(path: &str) -> Result<Vec<String>, ToolError> {
 
 /// A name that a person keeps secrets or a repository under, however it is written.
 pub(super) fn is_protected(name: &str) -> bool {
-    let name = folded(name);
-    PROTECTED.contains(&&*name)
-        || PROTECTED_STARTS.iter().any(|one| name.starts_with(one))
-        || PROTECTED_ENDS.iter().any(|one| name.ends_with(one))
+    protected_names().has(&folded(name))
 }
 
 /// A name with which Windows means a device, or which it shortens: such files could not be moved there.
