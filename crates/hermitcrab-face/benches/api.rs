@@ -1,20 +1,24 @@
-//! The time for a page to read and write a block of 10,000 nodes: through the server, onto the disk.
+//! The time for a page to read and write a block of 10,000 nodes: over the socket, onto the disk.
 //!
 //! `cargo bench -p orrery-hermitcrab-face --bench api`; the limits of the specification are in docs/benchmarks.md.
 #![expect(clippy::unwrap_used, reason = "a benchmark fails by panicking")]
 
 use std::future::ready;
 use std::hint::black_box;
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
 
 use criterion::{Criterion, criterion_group, criterion_main};
+use futures_util::{SinkExt as _, StreamExt as _};
 use hermitcrab_face::{FaceConfig, FaceServer, NoKeys, WebHost};
 use hermitcrab_kernel::{Kernel, OfflineBrain};
 use pscale_blocks::{Block, BlockName, BlockStore as _, DirStore, EditAuthor, Path, Stamp};
 use serde_json::{Value, json};
 use tempfile::TempDir;
+use tokio_tungstenite::tungstenite::Message;
+use tokio_tungstenite::tungstenite::client::IntoClientRequest as _;
+use tokio_tungstenite::{MaybeTlsStream, WebSocketStream, connect_async};
 use tokio_util::sync::CancellationToken;
 
 const NODES: usize = 10_000;
@@ -37,38 +41,81 @@ fn block() -> Block {
     block
 }
 
-/// A page's connection, which stays open.
-struct Client {
-    stream: BufReader<TcpStream>,
+/// The address and the tokens of a session.
+struct Session {
     addr: SocketAddr,
-    tokens: String,
+    cookie: String,
+    token: String,
 }
 
-impl Client {
-    fn ask(&mut self, line: &str, headers: &str, body: &str) -> (String, Vec<u8>) {
-        let Self { addr, tokens, .. } = self;
-        let length = body.len();
-        let request = format!(
-            "{line} HTTP/1.1\r\nHost: {addr}\r\nOrigin: http://{addr}\r\nContent-Type: application/json\r\n\
-             Content-Length: {length}\r\n{tokens}{headers}\r\n{body}"
-        );
-        self.stream.get_mut().write_all(request.as_bytes()).unwrap();
-        let mut head = String::new();
-        while !head.ends_with("\r\n\r\n") {
-            assert!(self.stream.read_line(&mut head).unwrap() > 0, "closed");
+impl Session {
+    /// Opens the session of the printed address.
+    fn open(addr: SocketAddr, once: &str) -> Self {
+        let body = json!({ "token": once }).to_string();
+        let mut stream = TcpStream::connect(addr).unwrap();
+        write!(
+            stream,
+            "POST /session HTTP/1.1\r\nHost: {addr}\r\nOrigin: http://{addr}\r\nConnection: close\r\n\
+             Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+            body.len()
+        )
+        .unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        let (head, body) = answer.split_once("\r\n\r\n").unwrap();
+        let cookie = head
+            .lines()
+            .find_map(|line| line.strip_prefix("set-cookie: "));
+        let body: Value = serde_json::from_str(body).unwrap();
+        Self {
+            addr,
+            cookie: cookie.unwrap().split(';').next().unwrap().to_owned(),
+            token: body["token"].as_str().unwrap().to_owned(),
         }
-        assert!(head.starts_with("HTTP/1.1 200"), "{head}");
-        let length = value(&head, "content-length: ").parse().unwrap();
-        let mut body = vec![0; length];
-        self.stream.read_exact(&mut body).unwrap();
-        (head, body)
+    }
+
+    /// A page's socket, which stays open.
+    async fn page(&self) -> Page {
+        let mut request = format!("ws://{}/ws", self.addr)
+            .into_client_request()
+            .unwrap();
+        let headers = request.headers_mut();
+        let origin = format!("http://{}", self.addr);
+        headers.insert("origin", origin.parse().unwrap());
+        headers.insert("cookie", self.cookie.parse().unwrap());
+        let (mut socket, _) = connect_async(request).await.unwrap();
+        // A page out of view: the model stays asleep.
+        let hello = json!({"type": "hello", "token": self.token});
+        let hello = Message::text(hello.to_string());
+        socket.send(hello).await.unwrap();
+        Page { socket, calls: 0 }
     }
 }
 
-fn value<'a>(head: &'a str, name: &str) -> &'a str {
-    head.lines()
-        .find_map(|line| line.strip_prefix(name))
-        .unwrap()
+/// A page whose bar calls.
+struct Page {
+    socket: WebSocketStream<MaybeTlsStream<tokio::net::TcpStream>>,
+    calls: u64,
+}
+
+impl Page {
+    async fn call(&mut self, method: &str, args: Value) -> Value {
+        self.calls += 1;
+        let call = json!({"type": "call", "id": self.calls, "method": method, "args": args});
+        let call = Message::text(call.to_string());
+        self.socket.send(call).await.unwrap();
+        loop {
+            let message = self.socket.next().await.unwrap().unwrap();
+            let Message::Text(text) = message else {
+                continue;
+            };
+            let mut message: Value = serde_json::from_str(&text).unwrap();
+            if message["type"] == "reply" && message["id"] == self.calls {
+                assert_eq!(message["ok"], true, "{message}");
+                return message["value"].take();
+            }
+        }
+    }
 }
 
 fn api_10k(bench: &mut Criterion) {
@@ -100,41 +147,28 @@ fn api_10k(bench: &mut Criterion) {
             tokio::spawn(server.run(cancel.clone(), ready(None))),
         )
     });
-    let stream = TcpStream::connect(addr).unwrap();
-    stream.set_nodelay(true).unwrap();
-    let mut client = Client {
-        stream: BufReader::new(stream),
-        addr,
-        tokens: String::new(),
-    };
-    let (head, body) = client.ask("POST /session", "", &json!({"token": once}).to_string());
-    let body: Value = serde_json::from_slice(&body).unwrap();
-    let cookie = value(&head, "set-cookie: ").split(';').next().unwrap();
-    let token = body["token"].as_str().unwrap();
-    client.tokens = format!("Cookie: {cookie}\r\nX-Hermitcrab-Token: {token}\r\n");
+    let session = Session::open(addr, &once);
+    let mut page = runtime.block_on(session.page());
+    let mut call = |method: &str, args: Value| black_box(runtime.block_on(page.call(method, args)));
 
     let mut group = bench.benchmark_group("api_10k");
     group.bench_function("read_block", |bencher| {
-        bencher.iter(|| black_box(client.ask("GET /api/blocks/tides", "", "")));
+        bencher.iter(|| call("blockRead", json!(["tides", "0", "subtree"])));
     });
     group.bench_function("read_node", |bencher| {
-        bencher.iter(|| black_box(client.ask("GET /api/blocks/tides?path=0.1.2.3", "", "")));
+        bencher.iter(|| call("blockNode", json!(["tides", "0.1.2.3"])));
     });
     let mut rev = 1;
     group.bench_function("write_node", |bencher| {
         bencher.iter(|| {
-            let body =
-                json!({"path": "0.1.2.3", "content": format!("The tide of revision {rev}.")});
-            let matches = format!("If-Match: {rev}\r\n");
-            let (_, answer) = client.ask("PUT /api/blocks/tides", &matches, &body.to_string());
-            rev = serde_json::from_slice::<Value>(&answer).unwrap()["rev"]
-                .as_u64()
-                .unwrap();
+            let content = format!("The tide of revision {rev}.");
+            let saved = call("blockSave", json!(["tides", "0.1.2.3", content, rev]));
+            rev = saved["rev"].as_u64().unwrap();
         });
     });
     group.finish();
     cancel.cancel();
-    drop(client);
+    drop(page);
     runtime.block_on(server).unwrap();
 }
 

@@ -220,17 +220,19 @@ fn a_key_from_the_page_is_used_and_is_on_no_disk() {
     let (status, _, body) = served.ask("POST", "/api/key", &session, &json!({ "key": MARKER }));
     assert_eq!((status, body), (200, json!({ "ok": true })));
     // What holds it by mistake is cleaned of it before it is kept.
-    let block = json!({ "path": "0.1", "content": format!("my key is {MARKER}") });
-    let (status, _, made) = served.ask("GET", "/api/blocks/skills", &session, &Value::Null);
-    assert_eq!(status, 200, "{made}");
-    let write = format!("{session}If-Match: {}\r\n", made["rev"]);
-    let (status, _, body) = served.ask("PUT", "/api/blocks/skills", &write, &block);
+    let (status, _, mut bundle) = served.ask("GET", "/api/export", &session, &Value::Null);
+    assert_eq!(status, 200, "{bundle}");
+    let block = json!({ "decimal": 0, "tree": { "_": format!("my key is {MARKER}") } });
+    bundle["blocks"] = json!({ "keyed": { "block": block } });
+    let (status, _, body) = served.ask("POST", "/api/import", &session, &bundle);
     assert_eq!(status, 200, "{body}");
     // A second one takes the place of the first.
     let (status, ..) = served.ask("POST", "/api/key", &session, &json!({ "key": MARKER }));
     assert_eq!(status, 200);
     let (status, head, export) = served.ask("GET", "/api/export", &session, &Value::Null);
     assert_eq!(status, 200, "{head}");
+    let keyed = &export["blocks"]["keyed"]["block"]["tree"];
+    assert!(keyed.to_string().contains("my key is"), "{keyed}");
     assert!(!export.to_string().contains(MARKER));
     let ran = served.end().exits(0);
     for text in [&ran.stdout, &ran.stderr] {

@@ -1,13 +1,14 @@
-//! The props of a shell and the buttons of the bar: which method asks the kernel for what.
+//! The props of a shell and the buttons of the bar: the answer to each method of the table.
 
 use std::pin::pin;
 use std::sync::Arc;
 
 use hermitcrab_kernel::faces::ShellInfo;
-use hermitcrab_kernel::table::ToolResult;
-use hermitcrab_kernel::{ToolError, may_block};
-use pscale_blocks::{BlockName, EditAuthor};
-use serde_json::{Map, Value, json};
+use hermitcrab_kernel::prompt::Receipt;
+use hermitcrab_kernel::table::{self, Access, ToolResult};
+use hermitcrab_kernel::{EventSink, ToolError, may_block};
+use pscale_blocks::{BlockName, EditAuthor, Op, PathError, Stamp, StoreError};
+use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
 use super::{App, log};
@@ -42,90 +43,13 @@ pub(crate) struct ShellCall {
     pub args: Vec<Value>,
 }
 
-/// Methods that are tools: the tool, and its arguments in order.
-const TOOLS: &[(&str, &str, &[&str])] = &[
-    ("blockRead", "block_read", &["name", "path", "view"]),
-    ("blockWrite", "block_write", &["name", "path", "content"]),
-    ("blockList", "block_list", &[]),
-    ("blockCreate", "block_create", &["name", "pscale0"]),
-    (
-        "blockAppend",
-        "block_append",
-        &["name", "content", "summary", "kind"],
-    ),
-    ("getSource", "get_source", &[]),
-    ("recompile", "recompile", &["jsx"]),
-    ("patchSource", "patch_source", &["old", "new"]),
-    ("setTools", "set_tools", &["names"]),
-    ("usage", "usage", &[]),
-    ("idb.get", "idb_get", &["key"]),
-    ("idb.put", "idb_put", &["key", "value"]),
-    ("idb.list", "idb_list", &[]),
-    ("idb.delete", "idb_delete", &["key"]),
-    ("browser.datetime", "get_datetime", &[]),
-    ("fs.list", "fs_list", &["root", "path"]),
-    ("fs.read", "fs_read", &["root", "path", "offset"]),
-    ("fs.write", "fs_write", &["root", "path", "content"]),
-    ("fs.mkdir", "fs_mkdir", &["root", "path"]),
-    ("fs.remove", "fs_delete", &["root", "path"]),
-];
-
-/// Tools of the bar and of the program's own face only.
-const OWN_TOOLS: &[(&str, &str, &[&str])] = &[
-    ("useShell", "shell_use", &["rev"]),
-    ("undo", "block_undo", &["name", "count"]),
-    ("redo", "block_redo", &["name", "count"]),
-];
-
-/// The arguments of a method.
-struct Args(Vec<Value>);
-
-impl Args {
-    fn take(&mut self, index: usize) -> Value {
-        self.0.get_mut(index).map(Value::take).unwrap_or_default()
-    }
-
-    fn text(&mut self, index: usize, name: &str) -> Result<String, ToolError> {
-        match self.take(index) {
-            Value::String(text) => Ok(text),
-            other => Err(ToolError::new(
-                "bad_arguments",
-                format!("{name} is a text, not {}", kind(&other)),
-            )),
-        }
-    }
-
-    /// By the names of a tool's arguments; what was left out or null is not there.
-    fn named(&mut self, names: &[&str]) -> Result<Value, ToolError> {
-        if self.0.len() > names.len() {
-            let detail = format!(
-                "{} arguments, at most {} are taken",
-                self.0.len(),
-                names.len()
-            );
-            return Err(ToolError::new("bad_arguments", detail));
-        }
-        let given = self.0.iter_mut().map(Value::take);
-        let named: Map<String, Value> = names
-            .iter()
-            .map(|name| (*name).to_owned())
-            .zip(given)
-            .filter(|(_, value)| !value.is_null())
-            .collect();
-        Ok(named.into())
-    }
+/// A text of a method's checked arguments; empty without it.
+fn text<'a>(input: &'a Value, name: &str) -> &'a str {
+    input[name].as_str().unwrap_or_default()
 }
 
-/// A kind of JSON value in words, such as `a list`.
-pub fn kind(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "nothing",
-        Value::Bool(_) => "true or false",
-        Value::Number(_) => "a number",
-        Value::String(_) => "a text",
-        Value::Array(_) => "a list",
-        Value::Object(_) => "an object",
-    }
+fn block_name(input: &Value) -> Result<BlockName, ToolError> {
+    Ok(BlockName::new(text(input, "name")).map_err(StoreError::from)?)
 }
 
 impl App {
@@ -170,16 +94,19 @@ impl App {
             args,
             ..
         } = call;
-        let mut args = Args(args);
         let is_own = caller.is_own();
-        let own_tools = if is_own { OWN_TOOLS } else { &[] };
-        let mut tools = TOOLS.iter().chain(own_tools);
-        if let Some((_, tool, names)) = tools.find(|(name, ..)| *name == method) {
-            let input = args.named(names)?;
+        let known = table::prop(&method).filter(|prop| is_own || prop.who == Access::Face);
+        let Some(prop) = known else {
+            let detail = format!("there is no method {method:?}");
+            return Err(ToolError::new("unknown_method", detail)
+                .hint("the props are listed in block constitution at 0.6.2"));
+        };
+        let mut input = prop.input(args)?;
+        if let Some(tool) = &prop.tool {
             let kernel = &self.kernel;
             let events = self.sink(None, false);
             let by = self.author(caller);
-            let makes_face = matches!(*tool, "recompile" | "patch_source");
+            let makes_face = matches!(&**tool, "recompile" | "patch_source");
             if makes_face && !is_own && !self.may_make_face() {
                 let fault = ToolError::new("too_often", "faces have made too many faces");
                 return Err(fault.hint("ask the person, or wait five minutes"));
@@ -197,9 +124,9 @@ impl App {
         } else {
             self.kernel.unprompted()
         };
-        let done = match method.as_str() {
+        let mut take = |name: &str| input[name].take();
+        let done = match &*prop.name {
             "send" => {
-                let text = args.text(0, "text")?;
                 if self.is_busy() {
                     return Err(busy());
                 }
@@ -207,41 +134,44 @@ impl App {
                     Caller::Shell(rev) if !(gesture && self.may_be_said()) => Some((rev, cancel)),
                     _ => None,
                 };
-                self.send(text, (page, id), by_face).await?
+                let said = text(&input, "text").to_owned();
+                self.send(said, (page, id), by_face).await?
             }
             "callLLM" => {
-                let (messages, opts) = (args.take(0), args.take(1));
-                return Ok((kernel.call_llm(messages, opts, deltas(), cancel)).await);
+                let (messages, options) = (take("messages"), take("options"));
+                return Ok((kernel.call_llm(messages, options, deltas(), cancel)).await);
             }
             "callAPI" => {
-                return Ok((kernel.call_api(args.take(0), deltas(), cancel)).await);
+                return Ok((kernel.call_api(take("params"), deltas(), cancel)).await);
             }
             "callWithToolLoop" => {
-                let (params, by) = (args.take(0), self.author(caller));
+                let (params, by) = (take("params"), self.author(caller));
                 return Ok((kernel.call_with_tools(params, by, deltas(), cancel)).await);
             }
-            "conversation.load" => self.conversation(&args.take(0)).await?,
-            "conversation.save" => return Ok(self.kernel.faces().save_display(args.take(0))),
+            "conversation.load" => self.conversation(&take("options")).await?,
+            "conversation.save" => return Ok(self.kernel.faces().save_display(take("display"))),
             "conversation.clear" => return Ok(self.kernel.faces().save_display(Value::Null)),
             "state.get" => json!(self.kernel.faces().face_state()),
-            "state.set" => return Ok(self.kernel.faces().set_face_state(args.take(0))),
-            "log" if is_own => self.log(&args.take(0), &args.take(1))?,
-            "shells" if is_own => self.shells().await,
-            "previousShell" if is_own => return self.previous_shell().await,
-            "safeFace" if is_own => {
+            "state.set" => return Ok(self.kernel.faces().set_face_state(take("state"))),
+            "log" => self.log(&input)?,
+            "blockNode" => return self.node(input, cancel).await,
+            "blockSave" => self.save_node(&input)?,
+            "shells" => self.shells().await,
+            "previousShell" => return self.previous_shell().await,
+            "safeFace" => {
                 self.show_safe("the person asked for it", Vec::new()).await;
                 json!({"rev": 0})
             }
-            "boot" if is_own => {
+            "boot" => {
                 if !self.boot().await {
                     return Err(busy());
                 }
                 json!({"rev": self.kernel.faces().shells().last().map(|shell| shell.rev)})
             }
-            _ => {
-                let detail = format!("there is no method {method:?}");
-                return Err(ToolError::new("unknown_method", detail)
-                    .hint("the props are listed in block constitution at 0.6.2"));
+            // The socket itself answers `stop`.
+            other => {
+                let detail = format!("the program has no answer to {other:?}");
+                return Err(ToolError::new("unknown_method", detail));
             }
         };
         Ok(ToolResult::of(done))
@@ -252,14 +182,10 @@ impl App {
     async fn conversation(&self, options: &Value) -> Result<Value, ToolError> {
         const LIMIT: u64 = 200;
         const MAX_LIMIT: u64 = 1_000;
-        if !matches!(options, Value::Object(_) | Value::Null) {
-            let detail = format!("the options are an object, not {}", kind(options));
-            return Err(ToolError::new("bad_arguments", detail));
-        }
         let number = |name: &str| match &options[name] {
             Value::Null => Ok(None),
             value => (value.as_u64().map(Some)).ok_or_else(|| {
-                let detail = format!("{name} is a whole number, not {}", kind(value));
+                let detail = format!("{name} is a whole number, not {value}");
                 ToolError::new("bad_arguments", detail)
             }),
         };
@@ -298,13 +224,43 @@ impl App {
         }))
     }
 
-    fn log(&self, name: &Value, limit: &Value) -> Result<Value, ToolError> {
-        let name = name.as_str().filter(|name| !name.is_empty());
-        let name = name.map(BlockName::new).transpose();
-        let name = name.map_err(|error| ToolError::new("bad_name", error.to_string()))?;
-        let limit = limit.as_u64().map_or(log::MAX_ROWS, |limit| limit as usize);
+    fn log(&self, input: &Value) -> Result<Value, ToolError> {
+        let is_of_all = text(input, "name").is_empty();
+        let name = (!is_of_all).then(|| block_name(input)).transpose()?;
+        let limit = input["limit"].as_u64();
+        let limit = limit.map_or(log::MAX_ROWS, |limit| limit as usize);
         let rows = log::rows(&*self.kernel.store(), name.as_ref(), limit)?;
         Ok(json!(rows))
+    }
+
+    /// A node as `blockRead` shows it, with the receipt of a summary and the revision of its block for [`Self::save_node`].
+    async fn node(&self, input: Value, cancel: CancellationToken) -> Result<ToolResult, ToolError> {
+        let found = self.kernel.store().load(&block_name(&input)?)?;
+        let (by, events) = (EditAuthor::Person, EventSink::none());
+        let kernel = &self.kernel;
+        let mut seen = (kernel.call_tool("block_read", input, by, events, cancel)).await;
+        if let (false, Some(node)) = (seen.is_error, seen.content.as_object_mut()) {
+            node.insert("rev".to_owned(), found.rev.into());
+            let path = node["path"].as_str().and_then(|path| path.parse().ok());
+            if let Some(receipt) = path.and_then(|path| Receipt::quick(&found.block, &path)) {
+                node.insert("receipt".to_owned(), json!(receipt));
+            }
+        }
+        Ok(seen)
+    }
+
+    /// Sets the text of a node, if the block still has the revision that the person saw.
+    fn save_node(&self, input: &Value) -> Result<Value, ToolError> {
+        let name = block_name(input)?;
+        let path = text(input, "path").parse();
+        let path =
+            path.map_err(|error: PathError| ToolError::new("bad_path", error.to_string()))?;
+        let text = text(input, "content").to_owned();
+        let stamp = Stamp::new(self.kernel.now(), EditAuthor::Person);
+        let (rev, op) = (input["rev"].as_u64(), Op::Write { path, text });
+        let edited = (self.kernel.store()).edit(&name, rev, &op, &stamp)?;
+        self.broadcast("block_changed", json!({ "name": name }));
+        Ok(json!({"name": name, "rev": edited.rev}))
     }
 
     /// The author of an edit. The author of a shell is responsible for its calls: a click of a person cannot be told from the shell's own action.

@@ -1,7 +1,7 @@
 //! The application: turns, boots and crashes of faces between the pages and the kernel, and the events for all pages.
 
 mod keys;
-pub(crate) mod log;
+mod log;
 pub(crate) mod methods;
 
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -3,6 +3,8 @@
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
+use hermitcrab_kernel::table::{self, Access};
+
 /// Names of ECMAScript and of a browser's window, one a line, sorted. Taken from what Chromium 156 has, without handlers
 /// (`onclick`) and without what only rare devices need.
 const GLOBALS: &str = include_str!("names.txt");
@@ -76,33 +78,15 @@ const OF_THE_WINDOW: [&str; 14] = [
     "parent", "print", "status", "stop",
 ];
 
-/// The props of a shell.
-const PROPS: [&str; 24] = [
-    "blockAppend",
-    "blockCreate",
-    "blockList",
-    "blockRead",
-    "blockWrite",
-    "browser",
-    "callAPI",
-    "callLLM",
-    "callWithToolLoop",
-    "conversation",
-    "fastModel",
-    "fs",
-    "getSource",
-    "idb",
-    "model",
-    "offline",
-    "patchSource",
-    "recompile",
-    "send",
-    "setTools",
-    "state",
-    "stop",
-    "usage",
-    "version",
-];
+/// The props of a shell that are plain values.
+const VALUES: [&str; 4] = ["fastModel", "model", "offline", "version"];
+
+/// A prop of a shell, or an object that holds some, such as `browser`.
+fn is_prop(name: &str) -> bool {
+    let methods = table::props().iter();
+    let mut methods = methods.filter(|prop| prop.who == Access::Face);
+    VALUES.contains(&name) || methods.any(|prop| prop.name.split('.').next() == Some(name))
+}
 
 /// A name that ECMAScript or the browser defines.
 pub(super) fn is_known(name: &str) -> bool {
@@ -128,7 +112,7 @@ pub(super) fn warning(name: &str) -> Option<String> {
         ));
     }
     if OF_THE_WINDOW.contains(&name) {
-        let meant = if PROPS.contains(&name) {
+        let meant = if is_prop(name) {
             format!("the prop is props.{name}")
         } else {
             "declare it, if a name of your own is meant".to_owned()
@@ -145,7 +129,7 @@ pub(super) fn advice(name: &str) -> String {
         "module" | "exports" | "process" | "global" | "Buffer" => {
             "this is a browser, not Node; export the component with export default".to_owned()
         }
-        _ if PROPS.contains(&name) => format!("is props.{name} what is meant?"),
+        _ if is_prop(name) => format!("is props.{name} what is meant?"),
         _ => "declare it, or take it from props".to_owned(),
     }
 }
@@ -157,7 +141,7 @@ mod tests {
     #[test]
     fn the_lists_are_sorted_and_distinct() {
         let globals: Vec<_> = GLOBALS.lines().collect();
-        for list in [&globals[..], &REACT, &REACT_DOM, &OF_THE_WINDOW, &PROPS] {
+        for list in [&globals[..], &REACT, &REACT_DOM, &OF_THE_WINDOW, &VALUES] {
             assert!(list.is_sorted_by(|a, b| a < b), "{list:?}");
         }
         assert!(REFUSED.is_sorted_by(|a, b| a.0 < b.0));

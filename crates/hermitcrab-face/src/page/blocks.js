@@ -3,8 +3,6 @@ import { announce, button, element } from './element.js';
 import { offer } from './browser_apis.js';
 import { inPanel } from './panel.js';
 
-const encode = encodeURIComponent;
-
 /** The panel of the blocks: all of them, and one node of one, to walk through and to edit. */
 export class Blocks {
   title = 'Blocks';
@@ -75,7 +73,7 @@ export class Blocks {
     const body = this.#body;
     this.#at = null;
     return inPanel(body, async () => {
-      const rows = await this.#link.api('blocks');
+      const rows = await this.#link.call('blockList');
       body.replaceChildren(
         element('p.soft', {}, 'Each block is a tree of texts. Digits lead down.'),
         element('ul.rows', {}, ...rows.map((row) => element('li', {},
@@ -185,7 +183,7 @@ export class Blocks {
 
   /** A node as it is now. */
   async #read(name, path) {
-    const view = await this.#link.api(`blocks/${encode(name)}?path=${encode(path)}`);
+    const view = await this.#link.call('blockNode', [name, path]);
     const free = view.next_free === undefined ? `${path}.1` : view.next_free;
     return { ...view, content: view.content ?? '', free };
   }
@@ -219,7 +217,7 @@ export class Blocks {
   async #put(at, body, rev, place) {
     this.#isSaving = true;
     try {
-      await this.#link.api(`blocks/${encode(at.name)}`, { method: 'PUT', body, rev });
+      await this.#link.call('blockSave', [at.name, body.path, body.content, rev]);
       await this.#showSaved(at, body, place);
     } finally {
       this.#isSaving = false;

@@ -83,50 +83,36 @@ function heard({ event, data: value, call: id }) {
   }
 }
 
-const method = (name) => (...args) => call(name, args);
-// The answer of `pick` does as a root.
-const inRoot = (name) => (folder, path, more) =>
-  call(name, [folder !== null && typeof folder === 'object' ? folder.root : folder, path, more]);
-
-function group(name, names) {
-  const made = {};
-  for (const one of names) made[one] = method(`${name}.${one}`);
-  return made;
+/** The prop of a row. One that asks a model takes `onDelta` in the last object that it is given. */
+function method({ name, args, effect }) {
+  return (...given) => {
+    let onDelta;
+    if (effect === 'model') {
+      for (let at = 0; at < given.length; at += 1) onDelta = Object(given[at]).onDelta ?? onDelta;
+      if (given.length > args.length) given.length = args.length;
+    }
+    // The answer of `fs.pick` does as a root.
+    if (args[0] === 'root' && typeof given[0] === 'object' && given[0] !== null) given[0] = given[0].root;
+    return call(name, given, onDelta);
+  };
 }
 
 /** Built and frozen before any code of the shell runs. */
 function props(given, React, ReactDOM) {
-  const made = {
-    React,
-    ReactDOM,
-    version: given.version,
-    model: given.model,
-    fastModel: given.fastModel,
-    offline: given.offline,
-    send: (text, options) => call('send', [text], options && options.onDelta),
-    callLLM: (messages, options) => call('callLLM', [messages, options], options && options.onDelta),
-    callAPI: (params, options) => call('callAPI', [params], (options || params || {}).onDelta),
-    callWithToolLoop: (params, options) => call('callWithToolLoop', [params], (options || params || {}).onDelta),
-    conversation: group('conversation', ['load', 'save', 'clear']),
-    state: group('state', ['get', 'set']),
-    idb: group('idb', ['get', 'put', 'list', 'delete']),
-    browser: group('browser', [
-      'datetime', 'clipboardRead', 'clipboardWrite', 'speak', 'listen', 'notify', 'download', 'geolocation', 'openTab',
-    ]),
-    fs: { pick: method('fs.pick') },
-  };
-  for (const name of ['list', 'read', 'write', 'mkdir', 'remove']) made.fs[name] = inRoot(`fs.${name}`);
-  for (const name of [
-    'stop', 'blockRead', 'blockWrite', 'blockList', 'blockCreate', 'blockAppend', 'getSource', 'recompile',
-    'patchSource', 'setTools', 'usage',
-  ]) made[name] = method(name);
-  made.conversation.onMessage = (listener) => listen('message', listener);
+  const { version, model, fastModel, offline } = given;
+  const made = { React, ReactDOM, version, model, fastModel, offline };
+  const objects = { conversation: { onMessage: (listener) => listen('message', listener) } };
+  for (const row of PROPS) {
+    const [name, member] = row.name.split('.');
+    if (row.who !== 'face' && given.safe !== true) continue;
+    if (member === undefined) made[name] = method(row);
+    else (objects[name] ??= {})[member] = method(row);
+  }
+  for (const name of Object.keys(objects)) made[name] = freeze(objects[name]);
   if (given.safe === true) {
-    for (const name of ['log', 'undo', 'redo', 'shells', 'useShell']) made[name] = method(name);
     made.on = listen;
     made.reason = given.reason;
     made.errors = given.errors;
   }
-  for (const name of ['conversation', 'state', 'idb', 'browser', 'fs']) freeze(made[name]);
   return freeze(made);
 }

@@ -23,7 +23,7 @@ export class CoreEdits {
   }
 
   async #look(name) {
-    const [row] = await this.#link.api(`log?name=${name}&limit=1`).catch(() => []);
+    const [row] = await this.#link.call('log', [name, 1]).catch(() => []);
     if (!row || row.rev <= (this.#shown.get(name) ?? 0)) return;
     this.#shown.set(name, row.rev);
     if (row.by === 'person' || row.by === 'kernel') return;
@@ -36,7 +36,7 @@ export class CoreEdits {
 
   async #undo(name, count) {
     try {
-      await this.#link.api('undo', { method: 'POST', body: { name, count } });
+      await this.#link.call('undo', [name, count]);
     } catch (error) {
       this.#strips.show(`core ${name}`, error.detail, { tone: 'alarm', more: error.hint });
     }

@@ -1,24 +1,21 @@
 import { Refused } from './link.js';
+import { PROTECTED } from './methods.js';
 
 const MAX_READ = 1 << 20;
 const MAX_WRITE = 4 << 20;
 const MAX_ENTRIES = 1_000;
 const MAX_MOVED = 1_000;
 const TRASH = '.hermitcrab-trash';
-// What a person keeps secrets or a repository under, as the program refuses it in its own folders.
-const PROTECTED = new Set([
-  '.aws', '.git', '.git-credentials', '.gnupg', '.hg', '.htpasswd', '.kube', '.netrc', '.npmrc', '.pgpass', '.pypirc',
-  '.ssh', '_netrc',
-]);
-const PROTECTED_PARTS =
-  /^(\.env|id_rsa|id_dsa|id_ecdsa|id_ed25519)|\.(pem|key|p8|p12|pfx|jks|ppk|kdbx|keystore)$/;
+// As the program refuses them in its own folders.
+const { starts, ends } = PROTECTED;
+const WHOLE = new Set(PROTECTED.names);
 const UNSEEN = /\p{Cc}|(?=\p{Cf})\p{DI}/u;
 
 const refuse = (error, detail) => new Refused({ error, detail });
 
 function isProtected(name) {
   const folded = name.split(':')[0].replace(/[. ]+$/, '').toUpperCase().toLowerCase();
-  return PROTECTED.has(folded) || PROTECTED_PARTS.test(folded);
+  return WHOLE.has(folded) || starts.some((start) => folded.startsWith(start)) || ends.some((end) => folded.endsWith(end));
 }
 
 /** The names on the way from a root; none is the root itself. */

@@ -1,4 +1,4 @@
-import { fault } from './methods.js';
+import { asksModel, fault } from './methods.js';
 
 const MAX_MESSAGE = 1 << 20;
 const MAX_IN_FLIGHT = 16;
@@ -56,9 +56,6 @@ function nonce() {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
-
-/** Methods that ask a model: in the person's name only while the person is at the face. */
-const ASK_A_MODEL = new Set(['send', 'callLLM', 'callAPI', 'callWithToolLoop']);
 
 /** A press or a key in the frame allows one message of the person, and so many requests to a model. */
 const ASKS_AN_INPUT = 4;
@@ -223,7 +220,7 @@ export class Frame {
    * gains no more than the page's own activation gives, which is asked as well.
    */
   #isAsked(method, input) {
-    if (!ASK_A_MODEL.has(method)) return false;
+    if (!asksModel(method)) return false;
     if (natural(input) && input > this.#input) {
       this.#input = input;
       this.#asks = ASKS_AN_INPUT;

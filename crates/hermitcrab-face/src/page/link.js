@@ -14,14 +14,15 @@ export class Refused extends Error {
 }
 
 const CUT_OFF = { error: 'disconnected', detail: 'the program cannot be reached; the page keeps trying' };
+const TOO_LARGE = { error: 'too_large', detail: 'a message has at most 8 MiB' };
 /** The program cuts a page off that sends more at once. */
 const MAX_MESSAGE = 8 << 20;
 const utf8 = new TextEncoder();
 const WAITS = [250, 500, 1_000, 2_000, 5_000, 10_000];
 
 /**
- * The way to the program: a session, its socket and its HTTP calls. Events: `state` with `connecting`, `open`, `lost`
- * or `refused`; else the type of each message.
+ * The way to the program: a session, its socket, and HTTP for what is large or secret. Events: `state` with `connecting`,
+ * `open`, `lost` or `refused`; else the type of each message.
  */
 export class Link extends EventTarget {
   #token = '';
@@ -147,18 +148,17 @@ export class Link extends EventTarget {
       this.#calls.set(id, { resolve, reject, onEvent });
       if (this.send({ type: 'call', id, frame, method, args, gesture })) return;
       this.#calls.delete(id);
-      reject(new Refused(CUT_OFF));
+      reject(new Refused(this.isOpen ? TOO_LARGE : CUT_OFF));
     });
   }
 
   /**
-   * @param {string} path below `/api/`
-   * @param {{method?: string, body?: object, rev?: number}} [how] with `rev`, only if that is the block's revision
+   * @param {'export'|'import'|'key'} path below `/api/`
+   * @param {{method?: string, body?: object}} [how]
    */
-  async api(path, { method = 'GET', body, rev } = {}) {
+  async api(path, { method = 'GET', body } = {}) {
     const headers = { 'X-Hermitcrab-Token': this.#token };
     if (body) headers['Content-Type'] = 'application/json';
-    if (rev !== undefined) headers['If-Match'] = String(rev);
     let answer;
     try {
       answer = await fetch(`/api/${path}`, { method, headers, body: body && JSON.stringify(body) });

@@ -8,6 +8,7 @@ const LIMIT = 200;
 export class Log {
   title = 'Log';
   #link;
+  #reading = 0;
   #body = null;
   #name = '';
   /** The last step that the person took, in words. */
@@ -31,13 +32,17 @@ export class Log {
     this.#body = null;
   }
 
+  /** An edit of the person's own is news as well: the last reading alone is shown, so that a row stays open. */
   #show() {
     const body = this.#body;
+    this.#reading += 1;
+    const reading = this.#reading;
     return inPanel(body, async () => {
       const [names, rows] = await Promise.all([
-        this.#link.api('blocks'),
-        this.#link.api(`log?name=${encodeURIComponent(this.#name)}&limit=${LIMIT}`),
+        this.#link.call('blockList'),
+        this.#link.call('log', [this.#name, LIMIT]),
       ]);
+      if (reading !== this.#reading) return;
       const filter = element('select', {
         'aria-label': 'Which block',
         onchange: () => {
@@ -70,7 +75,7 @@ export class Log {
       : ['Redo', 'before it', 'made again.'];
     const label = count === 1 ? text : `${text} this and the ${count - 1} ${others}`;
     return element('div.actions', {}, button(label, () => inPanel(this.#body, async () => {
-      const { undone, redone } = await this.#link.api(way, { method: 'POST', body: { name, count } });
+      const { undone, redone } = await this.#link.call(way, [name, count]);
       const edits = undone ?? redone;
       this.#said = `${edits} ${edits === 1 ? 'edit' : 'edits'} of ${name} ${done}`;
       announce(this.#said);

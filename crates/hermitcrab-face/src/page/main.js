@@ -81,7 +81,10 @@ function know(news) {
 
 const states = {
   connecting: () => stage.current || wake.say('Connecting'),
-  open: () => strips.hide('link'),
+  open: () => {
+    strips.hide('link');
+    sheet.again();
+  },
   lost: () => {
     bar.activity(false);
     strips.show('link', 'The program cannot be reached. The page keeps trying.', { tone: 'alarm', actions: {} });

@@ -1,58 +1,6 @@
-// What a shell may call, with the types of its arguments. A `?` means that it may be left out. The program checks again.
+// The table above is the program's; it has the types of arguments from its schemas. A `?` means that one may be left out.
 
-const COMMON = {
-  send: ['string'],
-  stop: [],
-  callLLM: ['array', 'object?'],
-  callAPI: ['object'],
-  callWithToolLoop: ['object'],
-  blockRead: ['string', 'string?', 'string?'],
-  blockWrite: ['string', 'string', 'string'],
-  blockList: [],
-  blockCreate: ['string', 'string'],
-  blockAppend: ['string', 'string', 'string?', 'string?'],
-  getSource: [],
-  recompile: ['string'],
-  patchSource: ['string', 'string'],
-  setTools: ['array'],
-  usage: [],
-  'conversation.load': ['object?'],
-  'conversation.save': ['any'],
-  'conversation.clear': [],
-  'state.get': [],
-  'state.set': ['any'],
-  'idb.get': ['string'],
-  'idb.put': ['string', 'string'],
-  'idb.list': [],
-  'idb.delete': ['string'],
-  'browser.datetime': [],
-  'browser.clipboardRead': [],
-  'browser.clipboardWrite': ['string'],
-  'browser.speak': ['string', 'number?'],
-  'browser.listen': ['number?'],
-  'browser.notify': ['string', 'string?'],
-  'browser.download': ['string', 'string', 'string?'],
-  'browser.geolocation': [],
-  'browser.openTab': ['string'],
-  'fs.pick': ['string?'],
-  'fs.list': ['string', 'string?'],
-  'fs.read': ['string', 'string', 'number?'],
-  'fs.write': ['string', 'string', 'string'],
-  'fs.mkdir': ['string', 'string'],
-  'fs.remove': ['string', 'string'],
-};
-
-/** Those of the safe face, which is ours. */
-const SAFE = {
-  log: ['string?', 'number?'],
-  undo: ['string', 'number?'],
-  redo: ['string', 'number?'],
-  shells: [],
-  useShell: ['number'],
-};
-
-const METHODS = new Map(Object.entries(COMMON));
-const SAFE_METHODS = new Map(Object.entries(SAFE));
+const ROWS = new Map(PROPS.map((row) => [row.name, row]));
 
 function fits(type, value) {
   if (type.endsWith('?')) return value === undefined || value === null || fits(type.slice(0, -1), value);
@@ -62,15 +10,25 @@ function fits(type, value) {
   return typeof value === type;
 }
 
+/** Whether a method asks a model: in the person's name only while the person is at the face. */
+export function asksModel(method) {
+  return ROWS.get(method)?.effect === 'model';
+}
+
 /**
+ * The program checks again.
+ *
  * @param {string} method
  * @param {unknown} args
- * @param {boolean} safe whether the safe face asks
+ * @param {boolean} safe whether the safe face asks, which is ours
  * @returns {null|{error: string, detail: string}} what is wrong with the call
  */
 export function fault(method, args, safe) {
-  const types = METHODS.get(method) ?? (safe ? SAFE_METHODS.get(method) : undefined);
-  if (!types) return { error: 'unknown_method', detail: `a face has no method ${JSON.stringify(method).slice(0, 80)}` };
+  const row = ROWS.get(method);
+  if (!row || (row.who !== 'face' && !safe)) {
+    return { error: 'unknown_method', detail: `a face has no method ${JSON.stringify(method).slice(0, 80)}` };
+  }
+  const { types } = row;
   if (!Array.isArray(args)) return { error: 'bad_arguments', detail: `${method}: the arguments are not a list` };
   if (args.length > types.length) {
     return { error: 'bad_arguments', detail: `${method} takes at most ${types.length} arguments` };

@@ -1,5 +1,9 @@
 //! The files for a browser: the host page, the frame around a shell, and the safe face.
 
+mod scripts;
+
+pub(crate) use scripts::{METHODS, TableScripts};
+
 /// A file of the page, below `/assets/`.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Asset {
@@ -42,7 +46,6 @@ pub(crate) const ASSETS: &[Asset] = scripts![
     "link.js",
     "log.js",
     "main.js",
-    "methods.js",
     "permissions.js",
     "browser_apis.js",
     "panel.js",
@@ -54,16 +57,6 @@ pub(crate) const ASSETS: &[Asset] = scripts![
 
 /// The document of every frame.
 pub(crate) const FRAME: &str = include_str!("frame.html");
-
-/// The first script of a frame: one closure, so that nothing of it is global.
-pub(crate) const BRIDGE: &str = concat!(
-    "(() => {\n'use strict';\n",
-    include_str!("hardening.js"),
-    include_str!("report.js"),
-    include_str!("calls.js"),
-    include_str!("bridge.js"),
-    "})();\n"
-);
 
 /// The face that needs no model, as JSX.
 pub(crate) const SAFE_SHELL: &str = include_str!("safe.jsx");
@@ -146,12 +139,5 @@ mod tests {
             assert_eq!(asset.mime == SCRIPT, !is_style, "{}", asset.name);
             assert!(!asset.body.is_empty());
         }
-    }
-
-    #[test]
-    fn the_bridge_is_one_closure() {
-        assert!(BRIDGE.starts_with("(() => {\n'use strict';"));
-        assert!(BRIDGE.ends_with("})();\n"));
-        assert!(BRIDGE.find("function disarm()") < BRIDGE.find("= disarm();"));
     }
 }

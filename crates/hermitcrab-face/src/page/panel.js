@@ -12,6 +12,7 @@ import { button, element } from './element.js';
  */
 export class Sheet {
   #element;
+  #body;
   #panel = null;
   #from = null;
   #isWarned = false;
@@ -38,14 +39,19 @@ export class Sheet {
     this.#panel = panel;
     this.#from = document.activeElement;
     const title = element('h2', { id: 'sheet-title', tabIndex: -1 }, panel.title);
-    const body = element('div.body');
+    this.#body = element('div.body');
     this.#element.setAttribute('role', 'dialog');
     this.#element.setAttribute('aria-labelledby', 'sheet-title');
     this.#element.replaceChildren(
-      element('header', {}, title, button('Close', () => this.close(), { className: 'quiet' })), body);
+      element('header', {}, title, button('Close', () => this.close(), { className: 'quiet' })), this.#body);
     this.#element.hidden = false;
     title.focus();
-    panel.open(body);
+    panel.open(this.#body);
+  }
+
+  /** Fills a panel again that shows a fault alone: the program can be reached now. */
+  again() {
+    if (this.#panel && this.#body.matches(':has(> .fault:only-child)')) this.#panel.open(this.#body);
   }
 
   close() {

@@ -1,6 +1,7 @@
 import { Folders } from './folders.js';
 import { Bucket } from './frame.js';
 import { Refused } from './link.js';
+import { PROPS } from './methods.js';
 import { fileName, listen, locate, notify, offer, speak } from './browser_apis.js';
 
 /** A skill that the person does not allow each time is used so often at once, and once in so many seconds after that. */
@@ -24,16 +25,16 @@ function address(text) {
 }
 
 /**
- * Each skill: how a shell calls it; the names of its arguments, in order; what it does, after "wants to" (`asks`: the
- * person clicks first) or after the name (a line says so); whether this browser has it; and how it is done.
+ * Each skill by the name of its tool: what it does, after "wants to" (`asks`: the person clicks first) or after the name
+ * (a line says so); whether this browser has it; and how it is done, with its arguments in the order of the prop's.
  */
 const TABLE = {
   clipboard_read: {
-    method: 'browser.clipboardRead', takes: [], asks: true, what: () => 'read the text on your clipboard',
+    asks: true, what: () => 'read the text on your clipboard',
     has: () => navigator.clipboard?.readText, run: () => navigator.clipboard.readText(),
   },
   clipboard_write: {
-    method: 'browser.clipboardWrite', takes: ['text'], what: () => 'puts text on your clipboard',
+    what: () => 'puts text on your clipboard',
     has: () => navigator.clipboard?.writeText,
     run: async ([text]) => {
       await navigator.clipboard.writeText(text);
@@ -41,32 +42,31 @@ const TABLE = {
     },
   },
   speak: {
-    method: 'browser.speak', takes: ['text', 'rate'], what: () => 'speaks aloud', has: () => window.speechSynthesis,
+    what: () => 'speaks aloud', has: () => window.speechSynthesis,
     run: ([text, rate]) => speak(text, rate), stop: ['Silence', () => speechSynthesis.cancel()],
   },
   listen: {
-    method: 'browser.listen', takes: ['seconds'], asks: true,
+    asks: true,
     what: (seconds) => `listen by your microphone for up to ${seconds ?? 10} seconds`,
     warning: 'The browser may send the sound to its maker, who writes it down.',
     has: () => window.SpeechRecognition ?? window.webkitSpeechRecognition,
     run: ([seconds]) => listen(seconds),
   },
   notify: {
-    method: 'browser.notify', takes: ['title', 'body'], what: () => 'shows a notification',
+    what: () => 'shows a notification',
     asksIf: () => Notification.permission === 'default', has: () => window.Notification,
     run: ([title, body]) => notify(title, body),
   },
   download: {
-    method: 'browser.download', takes: ['filename', 'content', 'mime'],
     what: (filename) => `offers you the file ${fileName(filename).slice(0, 80)}`, has: () => true,
     run: ([filename, content, mime]) => offer(filename, content, mime),
   },
   get_geolocation: {
-    method: 'browser.geolocation', takes: [], asks: true, what: () => 'know where you are',
+    asks: true, what: () => 'know where you are',
     has: () => navigator.geolocation, run: locate,
   },
   open_tab: {
-    method: 'browser.openTab', takes: ['url'], asks: true, once: true, what: () => 'open a page in a new tab',
+    asks: true, once: true, what: () => 'open a page in a new tab',
     detail: address, has: () => true,
     run: ([url]) => {
       window.open(address(url), '_blank', 'noopener,noreferrer');
@@ -74,17 +74,16 @@ const TABLE = {
     },
   },
   fs_pick_directory: {
-    method: 'fs.pick', takes: ['purpose'], asks: true, once: true,
+    asks: true, once: true,
     what: () => 'read and write in a folder that you choose', detail: quote,
     has: () => window.showDirectoryPicker, run: (_, folders) => folders.pick(),
   },
 };
 
-const IN_FOLDER = { fs_list: 'list', fs_read: 'read', fs_write: 'write', fs_mkdir: 'mkdir', fs_delete: 'remove' };
-const TAKES = { list: ['path'], read: ['path', 'offset'], write: ['path', 'content'], mkdir: ['path'], remove: ['path'] };
 /** The most bytes of a file that the model reads at once: its results are cut not far above. */
 const PIECE = 10_000;
-const BY_METHOD = new Map(Object.entries(TABLE).map(([name, skill]) => [skill.method, name]));
+const BY_TOOL = new Map(PROPS.map((row) => [row.tool, row]));
+const BY_METHOD = new Map(PROPS.filter((row) => Object.hasOwn(TABLE, row.tool)).map((row) => [row.name, row.tool]));
 
 /** What only a browser can do: for a face that calls it, and for the model by way of the program. */
 export class Skills {
@@ -127,10 +126,11 @@ export class Skills {
     const call = new AbortController();
     this.#calls.set(id, call);
     try {
-      const inFolder = IN_FOLDER[name];
-      const value = inFolder && Folders.has(args.root)
-        ? await this.#folders[inFolder](args.root, ...TAKES[inFolder].map((key) => args[key] ?? undefined), PIECE)
-        : await this.#do(name, (TABLE[name]?.takes ?? []).map((key) => args[key]), 'The model', call.signal);
+      const row = BY_TOOL.get(name);
+      const given = (row?.args ?? []).map((key) => args[key] ?? undefined);
+      const value = row?.args[0] === 'root' && Folders.has(args.root)
+        ? await this.#folders[row.name.slice(3)](...given, PIECE)
+        : await this.#do(name, given, 'The model', call.signal);
       return { type: 'host_reply', id, ok: true, value };
     } catch ({ error, message }) {
       const known = ['denied', 'unavailable'].includes(error) ? error : 'failed';

@@ -33,7 +33,14 @@ pub(super) async fn page(headers: HeaderMap) -> Response {
 }
 
 /// Answers the request `GET /assets/<file>`.
-pub(super) async fn asset(Path(file): Path<String>) -> Response {
+pub(super) async fn asset(State(place): State<RouteState>, Path(file): Path<String>) -> Response {
+    if file == page::METHODS {
+        return (
+            [(CONTENT_TYPE, page::SCRIPT)],
+            place.scripts.methods.clone(),
+        )
+            .into_response();
+    }
     match page::ASSETS.iter().find(|asset| asset.name == file) {
         Some(asset) => ([(CONTENT_TYPE, asset.mime)], asset.body).into_response(),
         None => nothing().await.into_response(),
@@ -78,7 +85,7 @@ pub(super) async fn bridge(
     State(place): State<RouteState>,
     Path(frame): Path<String>,
 ) -> Result<Response, Refusal> {
-    of_frame(&place, &frame, page::BRIDGE).await
+    of_frame(&place, &frame, &place.scripts.bridge).await
 }
 
 /// Answers the request `GET /face/<frame>/react.js`.

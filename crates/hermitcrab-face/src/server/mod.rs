@@ -27,7 +27,7 @@ use tokio_util::sync::CancellationToken;
 use crate::app::App;
 use crate::app::Keys;
 use crate::jsx::OxcCompiler;
-use crate::page::SAFE_SHELL;
+use crate::page::{SAFE_SHELL, TableScripts};
 use crate::session::{FaceCrash, WebHost};
 use crate::token::Token;
 use crate::{FaceError, Runtime};
@@ -88,6 +88,7 @@ pub struct FaceServer {
 pub(crate) struct RouteState {
     app: Arc<App>,
     guard: Arc<RequestGuard>,
+    scripts: Arc<TableScripts>,
 }
 
 impl FaceServer {
@@ -119,6 +120,7 @@ impl FaceServer {
             place: RouteState {
                 app: Arc::new(app),
                 guard: Arc::new(guard),
+                scripts: Arc::new(TableScripts::new()),
             },
             deaths,
             safe: config.safe,
@@ -220,11 +222,6 @@ async fn live(
 
 fn routes(place: RouteState) -> Router {
     let api = Router::new()
-        .route("/blocks", get(api::blocks))
-        .route("/blocks/{name}", get(api::block).put(api::put_block))
-        .route("/log", get(api::log))
-        .route("/undo", post(api::undo))
-        .route("/redo", post(api::redo))
         .route("/export", get(api::export))
         .route("/import", post(api::import))
         .route("/key", post(api::key))

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use hermitcrab_kernel::ToolError;
-use hermitcrab_kernel::table::ToolResult;
+use hermitcrab_kernel::table::{self, Effect, ToolResult};
 use pscale_blocks::{EditAuthor, Stamp};
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool, ToolAnnotations};
 use serde_json::Value;
@@ -11,44 +11,37 @@ use serde_json::Value;
 use super::blocks::ServedBlocks;
 use super::reply::clean;
 
-/// The effect of a tool on the blocks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Effect {
-    Reads,
-    Adds,
-    Changes,
-}
-
 /// All tools of the server, in the order in which a client lists them.
-const OFFER: [(&str, Effect); 10] = [
-    ("block_list", Effect::Reads),
-    ("block_read", Effect::Reads),
-    ("block_search", Effect::Reads),
-    ("block_write", Effect::Changes),
-    ("block_append", Effect::Adds),
-    ("block_create", Effect::Adds),
-    ("block_grow", Effect::Adds),
-    ("block_move", Effect::Changes),
-    ("block_undo", Effect::Changes),
-    ("block_redo", Effect::Changes),
+const OFFER: [&str; 10] = [
+    "block_list",
+    "block_read",
+    "block_search",
+    "block_write",
+    "block_append",
+    "block_create",
+    "block_grow",
+    "block_move",
+    "block_undo",
+    "block_redo",
 ];
+
+/// The tools that write and leave every text as it is.
+const ONLY_ADD: [&str; 3] = ["block_append", "block_create", "block_grow"];
 
 /// Returns the tools of a server that can write, or of one that only reads.
 pub fn list(can_write: bool) -> Vec<Tool> {
-    let offered = OFFER
-        .iter()
-        .filter(|(_, effect)| can_write || *effect == Effect::Reads);
-    offered
-        .filter_map(|(name, effect)| described(name, *effect))
+    let tools = OFFER.into_iter().filter_map(table::tool);
+    tools
+        .filter(|tool| can_write || tool.effect == Effect::Read)
+        .filter_map(described)
         .collect()
 }
 
-fn described(name: &str, effect: Effect) -> Option<Tool> {
-    let tool = hermitcrab_kernel::table::tool(name)?;
+fn described(tool: &'static table::Tool) -> Option<Tool> {
     let schema: JsonObject = tool.schema.as_object()?.clone();
     let hints = ToolAnnotations::new()
-        .read_only(effect == Effect::Reads)
-        .destructive(effect == Effect::Changes)
+        .read_only(tool.effect == Effect::Read)
+        .destructive(tool.effect != Effect::Read && !ONLY_ADD.contains(&&*tool.name))
         .open_world(false);
     let described = Tool::new(
         tool.name.as_str(),
@@ -67,8 +60,8 @@ pub fn call(
     blocks: &ServedBlocks,
     client: &str,
 ) -> Option<CallToolResult> {
-    let (_, effect) = OFFER.iter().find(|(offered, _)| *offered == name)?;
-    if *effect != Effect::Reads && !blocks.can_write() {
+    let tool = table::tool(OFFER.into_iter().find(|offered| *offered == name)?)?;
+    if tool.effect != Effect::Read && !blocks.can_write() {
         let fault = ToolError::new(
             "read_only",
             format!("{name} changes blocks, and this server only reads them"),

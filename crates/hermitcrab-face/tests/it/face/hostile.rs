@@ -259,7 +259,7 @@ fn a_face_that_leaves_its_page_is_taken_away_and_arrives_nowhere() {
         for (at, way) in WAYS_OUT.iter().enumerate() {
             for to in [
                 format!("http://{}/out/{at}", listener.place()),
-                format!("http://{own}/api/blocks"),
+                format!("http://{own}/api/export"),
             ] {
                 // Blobs, blank pages and reloads go to no address.
                 if !way.contains("TO") && to.contains("/out/") {

@@ -12,4 +12,5 @@ mod panels;
 mod screenshots;
 mod shells;
 mod speed;
+mod table;
 mod visit;

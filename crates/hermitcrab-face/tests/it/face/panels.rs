@@ -98,12 +98,12 @@ fn what_is_not_saved_is_kept_until_it_is_saved_or_discarded() {
     });
 }
 
-/// Holds each PUT of the page until `window.release` is called.
+/// Holds each save of the page until `window.release` is called.
 const HOLD_SAVES: &str = "
-  const fetch = window.fetch;
-  window.fetch = async (to, how) => {
-    if (how && how.method === 'PUT') await new Promise((done) => { window.release = done; });
-    return fetch(to, how);
+  const { send } = WebSocket.prototype;
+  WebSocket.prototype.send = function (text) {
+    if (text.includes('blockSave')) window.release = () => send.call(this, text);
+    else send.call(this, text);
   };";
 
 #[test]
@@ -133,6 +133,54 @@ fn what_is_typed_during_a_save_is_kept() {
                 ))
                 .await;
         }
+        home.close().await;
+    });
+}
+
+/// Cuts the page off until `window.cut` is false.
+const CUT_OFF: &str = "
+  const { fetch } = window;
+  const { send } = WebSocket.prototype;
+  window.cut = true;
+  window.fetch = (...request) => (window.cut ? Promise.reject(new TypeError('cut')) : fetch(...request));
+  WebSocket.prototype.send = function (text) {
+    if (window.cut) this.close();
+    else send.call(this, text);
+  };";
+
+#[test]
+fn a_page_that_lost_its_socket_says_so_and_recovers() {
+    browser::run(async |browser| {
+        let home = at_memory(browser).await;
+        browser.type_into(TEXT, " and tides").await;
+        let mine = value(browser, TEXT).await;
+        browser.js(CUT_OFF).await;
+        browser.press("Save").await;
+        for place in ["#sheet .fault", "#strips"] {
+            (browser.wait_for_text(place, "program cannot be reached")).await;
+        }
+        assert_eq!(value(browser, TEXT).await, mine);
+        browser.press("Log").await;
+        (browser.wait_for_text("#sheet .fault", "cannot be reached")).await;
+        browser.js("window.cut = false;").await;
+        // The log is there by itself, and the line is gone.
+        browser.wait_for("#sheet select").await;
+        let is_told = "document.querySelector('#strips').textContent.includes('cannot be reached')";
+        browser.wait_until(&format!("!{is_told}")).await;
+        browser.press("Blocks").await;
+        browser.wait_for_text("#sheet .note", "not saved").await;
+        assert_eq!(value(browser, TEXT).await, mine);
+        browser.press("Save").await;
+        let is_saved = "document.querySelector('#sheet .note').textContent.startsWith('Saved')";
+        browser.wait_until(is_saved).await;
+        let seen = home
+            .tool(
+                "block_read",
+                json!({"name": "memory", "path": "0"}),
+                EditAuthor::Person,
+            )
+            .await;
+        assert_eq!(seen.content["content"], mine, "{}", seen.text());
         home.close().await;
     });
 }

@@ -1,95 +1,62 @@
-//! The HTTP interface of the host page, and its events.
+//! The methods of the page's bar, the HTTP interface for what is large or secret, and the events.
 
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use hermitcrab_face::Keys;
+use pscale_blocks::{Block, BlockName, EditAuthor, Op, Stamp};
 use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::{Value, json};
 
+use super::page::Page;
 use super::stand::{GatedBrain, Setting, Stand, face};
-
-async fn put(stand: &Stand, name: &str, rev: &Value, body: Value) -> Value {
-    let request = stand.request("PUT", &format!("/api/blocks/{name}")).await;
-    let request = request.json(&body).header("If-Match", &rev.to_string());
-    let answer = request.send(stand.addr).await;
-    assert_eq!(answer.status, 200, "{answer:?}");
-    answer.json()
-}
 
 #[tokio::test]
 async fn blocks_are_read_written_undone_and_all_pages_hear_of_it() {
     let stand = Stand::script([face("1")]).await;
     let mut first = stand.booted().await;
     let mut second = stand.page().await;
-    let rows = stand.get("/api/blocks").await.json();
-    let memory = rows
-        .as_array()
-        .unwrap()
-        .iter()
-        .find(|row| row["name"] == "memory");
-    let columns: Vec<_> = memory
-        .unwrap()
-        .as_object()
-        .unwrap()
-        .keys()
-        .cloned()
-        .collect();
+    let rows = first.bar("blockList", json!([])).await.unwrap();
+    let mut rows = rows.as_array().unwrap().iter();
+    let memory = rows.find(|row| row["name"] == "memory").unwrap();
+    let columns: Vec<_> = memory.as_object().unwrap().keys().cloned().collect();
     assert_eq!(columns, ["bytes", "decimal", "head", "name", "nodes"]);
 
-    let found = stand.get("/api/blocks/memory").await.json();
-    assert_eq!(
-        (&found["name"], &found["rev"]),
-        (&json!("memory"), &json!(1))
-    );
-    let node = json!({"path": "0.1", "content": "The tide was high."});
-    let written = put(&stand, "memory", &found["rev"], node).await;
-    assert_eq!(written, json!({"name": "memory", "rev": 2}));
-    let seen = stand.get("/api/blocks/memory?path=0.1").await.json();
-    assert_eq!(
-        (&seen["content"], &seen["rev"]),
-        (&json!("The tide was high."), &json!(2)),
-        "{seen}"
-    );
-    assert!(seen.get("receipt").is_none(), "{seen}");
-    let spindle = stand.get("/api/blocks/memory?path=0.1&view=spindle").await;
-    assert_eq!(spindle.status, 200);
-    put(&stand, "memory", &written["rev"], found["block"].clone()).await;
-    assert_eq!(
-        stand.get("/api/blocks/memory").await.json()["block"],
-        found["block"]
-    );
+    let head = first.bar("blockNode", json!(["memory", "0"])).await;
+    assert_eq!(head.unwrap()["rev"], 1);
+    for (rev, content) in [(1, "The tide was high."), (2, "The tide was low.")] {
+        let save = json!(["memory", "0.1", content, rev]);
+        let saved = first.bar("blockSave", save.clone()).await.unwrap();
+        assert_eq!(saved, json!({"name": "memory", "rev": rev + 1}));
+        let seen = first.bar("blockNode", json!(["memory", "0.1"])).await;
+        let seen = seen.unwrap();
+        assert_eq!(
+            (&seen["content"], &seen["rev"]),
+            (&json!(content), &json!(rev + 1))
+        );
+        // Another page has the revision before: it replaces no text that its person has not seen.
+        let stale = second.bar("blockSave", save).await.unwrap_err();
+        assert_eq!(stale["error"], "revision", "{stale}");
+    }
 
-    let log = stand.get("/api/log?name=memory").await.json();
-    let ops: Vec<_> = log
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|row| row["op"].clone())
-        .collect();
-    assert_eq!(ops, ["replace", "write", "create"]);
+    let log = first.bar("log", json!(["memory"])).await.unwrap();
+    let ops = |log: &Value| -> Vec<Value> {
+        let rows = log.as_array().unwrap().iter();
+        rows.map(|row| row["op"].clone()).collect()
+    };
+    assert_eq!(ops(&log), ["write", "write", "create"]);
     assert_eq!(log[1]["after"], "The tide was high.");
     assert_eq!(log[1]["by"], "person");
     assert_eq!(log[1]["path"], "0.1");
-    assert_eq!(
-        stand
-            .get("/api/log?name=memory&limit=1")
-            .await
-            .json()
-            .as_array()
-            .unwrap()
-            .len(),
-        1
-    );
+    let newest = first.bar("log", json!(["memory", 1])).await.unwrap();
+    assert_eq!(ops(&newest), ["write"]);
 
-    let undone = stand
-        .post("/api/undo", json!({"name": "memory", "count": 1}))
-        .await;
-    assert_eq!(undone.json()["undone"], 1, "{undone:?}");
-    let seen = stand.get("/api/blocks/memory?path=0.1").await.json();
-    assert_eq!(seen["content"], "The tide was high.");
+    let undone = first.bar("undo", json!(["memory", 1])).await.unwrap();
+    assert_eq!(undone["undone"], 1, "{undone}");
+    let seen = first.bar("blockNode", json!(["memory", "0.1"])).await;
+    assert_eq!(seen.unwrap()["content"], "The tide was high.");
     // Each row says how many steps lead to it and back.
-    let log = stand.get("/api/log?name=memory").await.json();
+    let log = first.bar("log", json!(["memory"])).await.unwrap();
     let rows = log.as_array().unwrap().iter();
     let steps: Vec<_> = rows
         .map(|row| {
@@ -102,18 +69,101 @@ async fn blocks_are_read_written_undone_and_all_pages_hear_of_it() {
         .collect();
     let expected = [
         ("undo", None, None),
-        ("replace", None, Some(1)),
+        ("write", None, Some(1)),
         ("write", Some(1), None),
         ("create", None, None),
     ];
     assert_eq!(steps, expected);
-    let redone = stand.post("/api/redo", json!({"name": "memory"})).await;
-    assert_eq!(redone.json()["redone"], 1, "{redone:?}");
+    let redone = first.bar("redo", json!(["memory"])).await.unwrap();
+    assert_eq!(redone["redone"], 1, "{redone}");
     for page in [&mut first, &mut second] {
         for _ in 0..4 {
             assert_eq!(page.event("block_changed").await["name"], "memory");
         }
     }
+    stand.end().await;
+}
+
+/// The page of the person says what is wrong with a name, a path or a revision, and nothing is changed.
+#[tokio::test]
+async fn a_save_names_the_fault() {
+    let stand = Stand::script([face("1")]).await;
+    let mut page = stand.booted().await;
+    for (method, args, error, named) in [
+        (
+            "blockSave",
+            json!(["memory", "0.1", "x"]),
+            "bad_arguments",
+            "rev is missing",
+        ),
+        (
+            "blockSave",
+            json!(["memory", "0.1", "x", "*"]),
+            "bad_arguments",
+            "rev is a whole number",
+        ),
+        (
+            "blockSave",
+            json!(["memory", "0.1", "x", -1]),
+            "bad_arguments",
+            "rev is a whole number",
+        ),
+        (
+            "blockSave",
+            json!(["memory", "0.1", "x", 99]),
+            "revision",
+            "99",
+        ),
+        (
+            "blockSave",
+            json!(["memory", 3, "x", 1]),
+            "bad_arguments",
+            "path is a path",
+        ),
+        (
+            "blockSave",
+            json!(["memory", "0"]),
+            "bad_arguments",
+            "content is missing",
+        ),
+        (
+            "blockSave",
+            json!(["memory", "0..1", "x", 1]),
+            "bad_path",
+            "character 2",
+        ),
+        (
+            "blockSave",
+            json!(["../x", "0", "x", 1]),
+            "bad_name",
+            "../x",
+        ),
+        (
+            "blockSave",
+            json!(["nowhere", "0", "x", 1]),
+            "no_block",
+            "nowhere",
+        ),
+        ("blockNode", json!(["../x", "0"]), "bad_name", "../x"),
+        ("blockNode", json!(["a\0b", "0"]), "bad_name", "a"),
+        ("blockNode", json!(["nowhere", "0"]), "no_block", "nowhere"),
+        (
+            "blockNode",
+            json!(["memory", "0..1"]),
+            "bad_path",
+            "character 2",
+        ),
+        ("log", json!(["../x"]), "bad_name", "../x"),
+        ("log", json!(["memory", "x"]), "bad_arguments", "limit"),
+    ] {
+        let told = page.bar(method, args.clone()).await.unwrap_err();
+        assert_eq!(told["error"], error, "{method} {args}: {told}");
+        let detail = told["detail"].as_str().unwrap();
+        assert!(detail.contains(named), "{method} {args}: {told}");
+    }
+    let log = page.bar("log", json!([])).await.unwrap();
+    let mut rows = log.as_array().unwrap().iter();
+    assert!(rows.all(|row| row["by"] == "kernel"), "{log}");
     stand.end().await;
 }
 
@@ -134,11 +184,9 @@ async fn what_is_exported_can_be_imported_elsewhere() {
     let imported = other.post("/api/import", bundle.json()).await;
     assert_eq!(imported.status, 200, "{imported:?}");
     page.event("block_changed").await;
-    let (one, two) = (
-        stand.get("/api/blocks/tides").await.json(),
-        other.get("/api/blocks/tides").await.json(),
-    );
-    assert_eq!(one["block"], two["block"]);
+    let tides = BlockName::new("tides").unwrap();
+    let block_of = |stand: &Stand| stand.kernel.store().load(&tides).unwrap().block;
+    assert_eq!(block_of(&stand), block_of(&other));
     let foreign = other.post("/api/import", json!({"nodes": []})).await;
     assert_eq!(foreign.status, 400, "{foreign:?}");
     foreign.error();
@@ -153,33 +201,35 @@ async fn a_large_export_can_be_imported() {
     drop(stand.booted().await);
     let text = "a year of tides; ".repeat(3_800);
     let nodes = (1..=9).flat_map(|one| (1..=9).map(move |two| (one, two)));
-    let mut tides = pscale_blocks::Block::new("When the water comes.");
+    let mut tides = Block::new("When the water comes.");
     for (one, two) in nodes.take(45) {
         let path = format!("0.{one}.{two}").parse().unwrap();
         tides.write(&path, &text).unwrap();
     }
-    let rev = stand.get("/api/blocks/memory").await.json()["rev"].take();
-    put(&stand, "memory", &rev, json!(tides)).await;
-    let rev = stand.get("/api/blocks/network").await.json()["rev"].take();
-    put(&stand, "network", &rev, json!(tides)).await;
+    let stamp = Stamp::new(stand.kernel.now(), EditAuthor::Person);
+    for name in ["memory", "network"] {
+        let (name, block) = (BlockName::new(name).unwrap(), tides.clone());
+        let edit = Op::Replace { block };
+        (stand.kernel.store())
+            .edit(&name, None, &edit, &stamp)
+            .unwrap();
+    }
     let bundle = stand.get("/api/export").await;
     assert!(bundle.body.len() > 5 << 20, "{}", bundle.body.len());
     let other = Stand::script([face("1")]).await;
-    drop(other.booted().await);
+    let mut page = other.booted().await;
     let imported = other.post("/api/import", bundle.json()).await;
     assert_eq!(imported.status, 200, "{imported:?}");
-    let block = stand.get("/api/blocks/memory").await.json()["block"].take();
-    let rows = other.get("/api/blocks").await.json();
+    let rows = page.bar("blockList", json!([])).await.unwrap();
     let came = (rows.as_array().unwrap().iter()).filter(|row| row["nodes"].as_u64() > Some(45));
     assert_eq!(came.count(), 2, "{rows}");
-    assert_eq!(block, json!(tides));
     stand.end().await;
     other.end().await;
 }
 
-async fn author(stand: &Stand, name: &str) -> Value {
-    let log = stand.get(&format!("/api/log?name={name}&limit=1")).await;
-    log.json()[0]["by"].clone()
+async fn author(page: &mut Page, name: &str) -> Value {
+    let log = page.bar("log", json!([name, 1])).await.unwrap();
+    log[0]["by"].clone()
 }
 
 #[tokio::test]
@@ -189,12 +239,12 @@ async fn edits_are_of_the_person_or_of_the_shells_author() {
     page.bar("blockWrite", json!(["memory", "0.1", "by the bar"]))
         .await
         .unwrap();
-    assert_eq!(author(&stand, "memory").await, "person");
+    assert_eq!(author(&mut page, "memory").await, "person");
     page.shell("blockWrite", json!(["memory", "0.1", "by the face"]))
         .await
         .unwrap();
     let by = |id: &str| json!({"model": {"id": id}});
-    assert_eq!(author(&stand, "memory").await, by("script (face 1)"));
+    assert_eq!(author(&mut page, "memory").await, by("script (face 1)"));
     // A shell that a shell wrote is by the same author.
     for n in 2..=3 {
         let jsx = format!("function App() {{ return <p>{n}</p>; }}");
@@ -203,19 +253,19 @@ async fn edits_are_of_the_person_or_of_the_shells_author() {
     page.shell("blockWrite", json!(["memory", "0.1", "by its child"]))
         .await
         .unwrap();
-    assert_eq!(author(&stand, "memory").await, by("script (face 3)"));
+    assert_eq!(author(&mut page, "memory").await, by("script (face 3)"));
     page.bar("recompile", json!(["function App() { return <p>4</p>; }"]))
         .await
         .unwrap();
     page.shell("blockWrite", json!(["memory", "0.1", "by the person's"]))
         .await
         .unwrap();
-    assert_eq!(author(&stand, "memory").await, by("person (face 4)"));
+    assert_eq!(author(&mut page, "memory").await, by("person (face 4)"));
     page.bar("safeFace", json!([])).await.unwrap();
     page.shell("blockWrite", json!(["memory", "0.1", "in the safe face"]))
         .await
         .unwrap();
-    assert_eq!(author(&stand, "memory").await, "person");
+    assert_eq!(author(&mut page, "memory").await, "person");
     let rows = page.bar("log", json!(["memory", 2])).await.unwrap();
     assert_eq!(rows.as_array().unwrap().len(), 2);
     stand.end().await;
@@ -281,17 +331,14 @@ async fn the_model_sleeps_until_there_is_a_key_and_the_key_is_told_to_nobody() {
     page.show_of(1).await;
     page.event_of("busy", |data| data["busy"] == false).await;
     let mut answers = vec![format!("{set:?}"), json!(page.rest().await).to_string()];
-    for target in [
-        "/health",
-        "/api/blocks",
-        "/api/log",
-        "/api/export",
-        "/api/key",
-    ] {
+    for target in ["/health", "/api/export", "/api/key"] {
         answers.push(format!("{:?}", stand.get(target).await));
     }
     for method in ["usage", "conversation.load", "state.get", "getSource"] {
         answers.push(format!("{:?}", page.shell(method, json!([])).await));
+    }
+    for method in ["blockList", "log", "shells"] {
+        answers.push(format!("{:?}", page.bar(method, json!([])).await));
     }
     answers.push(serde_json::to_string(&brain.asked()[0].messages).unwrap());
     assert!(
@@ -318,18 +365,26 @@ async fn the_person_may_go_on_without_a_key() {
 #[tokio::test]
 async fn a_summary_has_its_receipt() {
     let stand = Stand::script([]).await;
-    let rev = stand.get("/api/blocks/memory").await.json()["rev"].clone();
+    let mut page = stand.page().await;
     let memory = json!({"decimal": 2, "tree": {"0": {"_": "Memory.", "1": {
         "_": "We paid 100 euros for it, as Grace said.", "1": "We paid 100 euros for it.", "2": "We paid 200 euros for it."
     }}}});
-    put(&stand, "memory", &rev, memory).await;
-    let seen = stand.get("/api/blocks/memory?path=0.1").await.json();
+    let block = Block::parse(&memory.to_string()).unwrap();
+    let stamp = Stamp::new(stand.kernel.now(), EditAuthor::Person);
+    let (name, op) = (BlockName::new("memory").unwrap(), Op::Replace { block });
+    (stand.kernel.store())
+        .edit(&name, None, &op, &stamp)
+        .unwrap();
+    let seen = page.bar("blockNode", json!(["memory", "0.1"])).await;
     assert_eq!(
-        seen["receipt"],
+        seen.unwrap()["receipt"],
         json!({
             "kept": 1,
             "lost": [{"kind": "number", "text": "200 euros", "path": "0.1.2"}],
             "added": [{"kind": "name", "text": "Grace"}],
         })
     );
+    let seen = page.bar("blockNode", json!(["memory", "0.1.1"])).await;
+    assert_eq!(seen.unwrap().get("receipt"), None);
+    stand.end().await;
 }

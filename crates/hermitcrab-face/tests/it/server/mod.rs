@@ -15,4 +15,5 @@ mod security_http;
 mod security_socket;
 mod slow_disk;
 mod stand;
+pub mod table;
 mod trials;

@@ -33,6 +33,8 @@ async fn a_shell_has_its_props_and_nothing_else() {
         "offline",
         "shells",
         "log",
+        "blockNode",
+        "blockSave",
         "tools",
     ] {
         let error = page.shell(method, json!([1])).await.unwrap_err();
@@ -78,7 +80,7 @@ async fn faces_make_a_few_faces_and_not_one_after_another() {
 async fn arguments_are_checked() {
     let stand = Stand::script([face("1")]).await;
     let mut page = stand.booted().await;
-    let before = stand.get("/api/blocks").await.json();
+    let before = page.bar("blockList", json!([])).await.unwrap();
     let long = "x".repeat(100_000);
     for (method, args) in [
         ("send", json!([3])),
@@ -119,7 +121,7 @@ async fn arguments_are_checked() {
         error["detail"].as_str().unwrap().contains("60000"),
         "{error}"
     );
-    assert_eq!(stand.get("/api/blocks").await.json(), before);
+    assert_eq!(page.bar("blockList", json!([])).await.unwrap(), before);
     stand.end().await;
 }
 

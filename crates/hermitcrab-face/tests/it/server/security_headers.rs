@@ -1,6 +1,5 @@
 //! The headers of every answer, and the policies of the two kinds of pages.
 
-use pscale_blocks::EditAuthor;
 use serde_json::json;
 
 use super::http::{Answer, Request};
@@ -44,20 +43,9 @@ async fn what_is_right_is_answered() {
     let frame = page.frame.clone().unwrap();
     let local = format!("localhost:{}", stand.addr.port());
     let session = stand.session().await;
-    for content in ["The tide was high.", "The tide was low."] {
-        let input = json!({"name": "memory", "content": content});
-        let edit = stand.kernel.call_tool(
-            "block_append",
-            input,
-            EditAuthor::Person,
-            hermitcrab_kernel::EventSink::none(),
-            tokio_util::sync::CancellationToken::new(),
-        );
-        assert!(!edit.await.is_error);
-    }
-    let undo = stand.request("POST", "/api/undo").await;
-    let undo = undo.json(&json!({"name": "memory"}));
-    let charset = undo
+    let key = stand.request("POST", "/api/key").await;
+    let key = key.json(&json!({"offline": true}));
+    let charset = key
         .clone()
         .with("Content-Type", "application/json; charset=utf-8");
     let reload = stand.bare("POST", "/session").json(&json!({}));
@@ -87,10 +75,9 @@ async fn what_is_right_is_answered() {
         ("JSON with a charset", charset, 200),
         (
             "the origin by name",
-            undo.with("Origin", &format!("http://{local}")),
+            key.with("Origin", &format!("http://{local}")),
             200,
         ),
-        ("the blocks", stand.request("GET", "/api/blocks").await, 200),
         ("the export", stand.request("GET", "/api/export").await, 200),
     ] {
         let answer = request.send(stand.addr).await;

@@ -12,6 +12,8 @@ const WRONG: &str = "AAAAAAAAAAAAAAAAAAAAAA";
 struct Refused {
     stand: Stand,
     secrets: Vec<String>,
+    /// All blocks, as they can be imported.
+    bundle: Value,
 }
 
 impl Refused {
@@ -20,22 +22,22 @@ impl Refused {
         drop(stand.booted().await);
         let session = stand.session().await;
         let secrets = vec![session.token, session.cookie, stand.once.clone()];
-        Self { stand, secrets }
+        let bundle = stand.get("/api/export").await.json();
+        Self {
+            stand,
+            secrets,
+            bundle,
+        }
     }
 
     async fn get(&self, target: &str) -> Request {
         self.stand.request("GET", target).await
     }
 
-    /// A request that would be answered with 200.
-    async fn undo(&self) -> Request {
-        let request = self.stand.request("POST", "/api/undo").await;
-        request.json(&json!({"name": "memory"}))
-    }
-
-    async fn put(&self, body: Value) -> Request {
-        let request = self.stand.request("PUT", "/api/blocks/memory").await;
-        request.json(&body)
+    /// A request that would be answered with 200 and bring blocks.
+    async fn import(&self) -> Request {
+        let request = self.stand.request("POST", "/api/import").await;
+        request.json(&self.bundle)
     }
 
     async fn is(&self, what: &str, request: Request, status: u16, error: &str) {
@@ -56,7 +58,7 @@ impl Refused {
 
     /// Checks that no block was changed.
     async fn end(self) {
-        let log = self.stand.get("/api/log").await.json();
+        let log = self.stand.page().await.bar("log", json!([])).await.unwrap();
         let by_kernel = |row: &Value| row["by"] == "kernel";
         assert!(log.as_array().unwrap().iter().all(by_kernel), "{log}");
         self.stand.end().await;
@@ -78,14 +80,14 @@ async fn other_origins() {
         &format!("http://127.0.0.1:{port}/"),
         &format!("HTTP://127.0.0.1:{port}"),
     ] {
-        let request = refused.undo().await.with("Origin", origin);
+        let request = refused.import().await.with("Origin", origin);
         refused
             .is(&format!("origin {origin:?}"), request, 403, "origin")
             .await;
     }
-    let none = refused.undo().await.without("Origin");
+    let none = refused.import().await.without("Origin");
     refused.is("no origin", none, 403, "origin").await;
-    let two = refused.undo().await.header("Origin", "http://evil.test");
+    let two = refused.import().await.header("Origin", "http://evil.test");
     refused.is("two origins", two, 403, "origin").await;
     let session = refused.stand.bare("POST", "/session").json(&json!({}));
     refused
@@ -98,7 +100,7 @@ async fn other_origins() {
         .await;
     let asks = refused
         .stand
-        .bare("OPTIONS", "/api/undo")
+        .bare("OPTIONS", "/api/import")
         .with("Origin", "http://evil.test");
     refused
         .is("OPTIONS from elsewhere", asks, 403, "origin")
@@ -139,7 +141,7 @@ async fn other_hosts() {
         &format!("0.0.0.0:{port}"),
         &format!("2130706433:{port}"),
     ] {
-        for target in ["/", "/health", "/api/blocks", "/face/bridge.js", "/nowhere"] {
+        for target in ["/", "/health", "/api/export", "/face/bridge.js", "/nowhere"] {
             let request = refused.get(target).await.with("Host", host);
             refused
                 .is(&format!("host {host:?} for {target}"), request, 403, "host")
@@ -183,49 +185,40 @@ async fn other_tokens() {
         panic!()
     };
     let cookie_of = |value: &str| format!("hermitcrab_{port}={value}");
-    for target in [
-        "/api/blocks",
-        "/api/blocks/memory",
-        "/api/log",
-        "/api/export",
+    let get = refused.get("/api/export").await;
+    for (what, request) in [
+        ("no tokens", get.clone().without(TOKEN).without("Cookie")),
+        ("the cookie alone", get.clone().without(TOKEN)),
+        ("the token alone", get.clone().without("Cookie")),
+        ("a wrong token", get.clone().with(TOKEN, WRONG)),
+        ("a short token", get.clone().with(TOKEN, &token[..21])),
+        (
+            "a long token",
+            get.clone().with(TOKEN, &format!("{token}A")),
+        ),
+        ("an empty token", get.clone().with(TOKEN, "")),
+        ("the one-time token", get.clone().with(TOKEN, once)),
+        (
+            "a wrong cookie",
+            get.clone().with("Cookie", &cookie_of(WRONG)),
+        ),
+        (
+            "an empty cookie",
+            get.clone().with("Cookie", &cookie_of("")),
+        ),
+        (
+            "the token as cookie",
+            get.clone().with("Cookie", &cookie_of(token)),
+        ),
+        (
+            "the cookie of another server",
+            get.clone()
+                .with("Cookie", &cookie.replace(&port.to_string(), "1")),
+        ),
     ] {
-        let get = refused.get(target).await;
-        for (what, request) in [
-            ("no tokens", get.clone().without(TOKEN).without("Cookie")),
-            ("the cookie alone", get.clone().without(TOKEN)),
-            ("the token alone", get.clone().without("Cookie")),
-            ("a wrong token", get.clone().with(TOKEN, WRONG)),
-            ("a short token", get.clone().with(TOKEN, &token[..21])),
-            (
-                "a long token",
-                get.clone().with(TOKEN, &format!("{token}A")),
-            ),
-            ("an empty token", get.clone().with(TOKEN, "")),
-            ("the one-time token", get.clone().with(TOKEN, once)),
-            (
-                "a wrong cookie",
-                get.clone().with("Cookie", &cookie_of(WRONG)),
-            ),
-            (
-                "an empty cookie",
-                get.clone().with("Cookie", &cookie_of("")),
-            ),
-            (
-                "the token as cookie",
-                get.clone().with("Cookie", &cookie_of(token)),
-            ),
-            (
-                "the cookie of another server",
-                get.clone()
-                    .with("Cookie", &cookie.replace(&port.to_string(), "1")),
-            ),
-        ] {
-            refused
-                .is(&format!("{what} for {target}"), request, 403, "session")
-                .await;
-        }
+        refused.is(what, request, 403, "session").await;
     }
-    for target in ["/api/undo", "/api/redo", "/api/import", "/api/key"] {
+    for target in ["/api/import", "/api/key"] {
         let post = refused.stand.bare("POST", target).json(&json!({}));
         refused
             .is(&format!("no tokens for {target}"), post, 403, "session")
@@ -251,22 +244,18 @@ async fn other_methods_and_bodies() {
     let refused = Refused::new().await;
     let stand = &refused.stand;
     for (method, target) in [
-        ("GET", "/api/undo"),
         ("GET", "/api/import"),
         ("GET", "/api/key"),
-        ("HEAD", "/api/undo"),
+        ("HEAD", "/api/import"),
         ("GET", "/session"),
-        ("POST", "/api/blocks"),
-        ("POST", "/api/blocks/memory"),
-        ("DELETE", "/api/blocks/memory"),
-        ("PATCH", "/api/blocks/memory"),
-        ("PUT", "/api/undo"),
-        ("POST", "/api/log"),
+        ("PUT", "/api/import"),
+        ("DELETE", "/api/export"),
+        ("PATCH", "/api/key"),
         ("POST", "/api/export"),
         ("POST", "/"),
         ("POST", "/health"),
         ("POST", "/ws"),
-        ("OPTIONS", "/api/undo"),
+        ("OPTIONS", "/api/import"),
         ("TRACE", "/"),
     ] {
         let mut request = stand.request(method, target).await;
@@ -282,7 +271,7 @@ async fn other_methods_and_bodies() {
             .is(&format!("{method} {target}"), request, 405, "method")
             .await;
     }
-    let undo = refused.undo().await;
+    let import = refused.import().await;
     for kind in [
         "text/plain",
         "application/x-www-form-urlencoded",
@@ -291,24 +280,23 @@ async fn other_methods_and_bodies() {
         "",
         "text/plain; application/json",
     ] {
-        let request = undo.clone().with("Content-Type", kind);
+        let request = import.clone().with("Content-Type", kind);
         refused
             .is(&format!("a body of {kind:?}"), request, 415, "content_type")
             .await;
     }
-    let none = undo.clone().without("Content-Type");
+    let none = import.clone().without("Content-Type");
     refused.is("no type", none, 415, "content_type").await;
-    let two = undo.clone().header("Content-Type", "text/plain");
+    let two = import.clone().header("Content-Type", "text/plain");
     refused.is("two types", two, 415, "content_type").await;
+    let key = stand.request("POST", "/api/key").await.json(&json!({}));
     for body in ["", "{", "[", "\u{0}", &"[".repeat(10_000)] {
         refused
-            .is("no JSON", undo.clone().body(body), 400, "bad_arguments")
+            .is("no JSON", key.clone().body(body), 400, "bad_arguments")
             .await;
     }
     // What is too large is refused by its announcement: nothing of it is read.
     for (target, limit) in [
-        ("/api/undo", 4 << 20),
-        ("/api/redo", 4 << 20),
         ("/api/import", 64 << 20),
         ("/api/key", 4 << 20),
         ("/session", 4 << 20),
@@ -332,87 +320,14 @@ async fn other_methods_and_bodies() {
 }
 
 #[tokio::test]
-async fn other_revisions_names_and_places() {
+async fn other_places() {
     let refused = Refused::new().await;
-    let node = json!({"path": "0.1", "content": "x"});
-    let whole = refused.stand.get("/api/blocks/memory").await.json()["block"].take();
-    for (what, request, status) in [
-        ("no revision", refused.put(node.clone()).await, 428),
-        (
-            "no number",
-            refused.put(node.clone()).await.header("If-Match", "*"),
-            428,
-        ),
-        (
-            "a weak one",
-            refused
-                .put(node.clone())
-                .await
-                .header("If-Match", "W/\"1\""),
-            428,
-        ),
-        (
-            "another",
-            refused.put(node).await.header("If-Match", "99"),
-            412,
-        ),
-        (
-            "another of a whole block",
-            refused.put(whole).await.header("If-Match", "\"99\""),
-            412,
-        ),
-    ] {
-        refused.is(what, request, status, "revision").await;
-    }
-    // The answer names the field that is wrong.
-    for (body, error, named) in [
-        (
-            json!({"path": 3, "content": "x"}),
-            "bad_arguments",
-            "path is a text, here it is a number",
-        ),
-        (
-            json!({"path": "0"}),
-            "bad_arguments",
-            "content is a text, here it is nothing",
-        ),
-        (json!({"content": "x"}), "bad_arguments", "path is a text"),
-        (json!({"tree": 3, "decimal": 1}), "format", "tree"),
-        (
-            json!({"tree": {"_": "x", "1": 7}, "decimal": 1}),
-            "format",
-            "at 1: a node is a text",
-        ),
-        (
-            json!({"tree": {"_": "x"}, "decimal": "1"}),
-            "format",
-            "decimal",
-        ),
-        (json!({}), "format", "tree"),
-        (json!([]), "format", "a list"),
-    ] {
-        let request = refused.put(body.clone()).await.header("If-Match", "1");
-        let told = request.clone().send(refused.stand.addr).await.json();
-        let detail = told["detail"].as_str().unwrap_or_default();
-        assert!(detail.contains(named), "{body}: {told}");
-        refused
-            .is("neither node nor block", request, 400, error)
-            .await;
-    }
-    let bad = refused
-        .put(json!({"path": "0..1", "content": "x"}))
-        .await
-        .header("If-Match", "1");
-    refused.is("a bad path", bad, 400, "bad_path").await;
     for (target, status, error) in [
-        ("/api/blocks/..%2fx", 400, "bad_name"),
-        ("/api/blocks/%ff", 400, "bad_arguments"),
-        ("/api/blocks/a%00b", 400, "bad_name"),
-        ("/api/blocks/nowhere", 404, "no_block"),
-        ("/api/blocks/memory?path=0..1", 400, "bad_path"),
-        ("/api/blocks/memory?path=0&view=x", 400, "bad_arguments"),
-        ("/api/log?limit=x", 400, "bad_arguments"),
-        ("/api/log?name=..%2fx", 400, "bad_name"),
+        // The socket has these.
+        ("/api/blocks", 404, "not_found"),
+        ("/api/blocks/memory", 404, "not_found"),
+        ("/api/log", 404, "not_found"),
+        ("/api/undo", 404, "not_found"),
         ("/nowhere", 404, "not_found"),
         ("/api/nowhere", 404, "not_found"),
         ("/face/AAAAAAAAAAAAAAAAAAAAAA/", 404, "not_found"),

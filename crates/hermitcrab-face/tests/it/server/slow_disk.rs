@@ -51,6 +51,7 @@ async fn h15_stop_health_and_other_blocks_do_not_wait_for_a_disk_that_hangs() {
     let mut page = stand.booted().await;
     let mut other = stand.page().await;
     other.show_of(1).await;
+    let mut third = stand.page().await;
     let slow = json!(["slow", "a block whose file hangs"]);
     page.shell("blockCreate", slow).await.unwrap();
 
@@ -58,24 +59,20 @@ async fn h15_stop_health_and_other_blocks_do_not_wait_for_a_disk_that_hangs() {
     let turn = page.start_shell("send", json!(["Read it."])).await;
     page.event_of("tool", |data| data["phase"] == "start").await;
     let read = page.start_shell("blockRead", json!(["slow"])).await;
-    let third = tokio::spawn(
-        stand
-            .request("GET", "/api/blocks/slow")
-            .await
-            .send(stand.addr),
-    );
+    let node = third.start(None, "blockNode", json!(["slow", "0"])).await;
 
-    assert_eq!(stand.get("/health").await.json()["pages"], 2);
+    assert_eq!(stand.get("/health").await.json()["pages"], 3);
     let stopped = page.bar("stop", json!([])).await.unwrap();
     assert_eq!(stopped, json!({"stopped": true}));
     other.shell("blockRead", json!(["memory"])).await.unwrap();
-    assert_eq!(stand.get("/api/blocks/memory").await.status, 200);
+    let memory = json!(["memory", "0"]);
+    other.bar("blockNode", memory).await.unwrap();
 
     store.watch.hold(false);
     let report = page.reply(turn).await.unwrap();
     assert_eq!(report["stopped"], "stopped", "{report}");
     page.reply(read).await.unwrap();
-    assert_eq!(third.await.unwrap().status, 200);
+    third.reply(node).await.unwrap();
     stand.end().await;
 }
 
