@@ -130,6 +130,33 @@ pub enum Error {
     Waiting { path: PathBuf },
     #[error("the MCP client opened no session: {why}")]
     Handshake { why: String },
+    #[error(
+        "--write and --print-config are for the server: leave them out, or leave the command out"
+    )]
+    McpFlags,
+    #[error(
+        "{}: {why}; repair it, or remove it and add the servers again",
+        name(path)
+    )]
+    ServersFile { path: PathBuf, why: String },
+    #[error("there is no server {name}; `hermitcrab mcp list` names all")]
+    NoServer { name: String },
+    #[error("there is a server {name} already; `hermitcrab mcp remove {name}` removes it")]
+    ServerExists { name: String },
+    #[error("{name} has no tool {tool}; it has {has}")]
+    NoServerTool {
+        name: String,
+        tool: String,
+        has: String,
+    },
+    #[error("{name} has no command")]
+    ServerCommand { name: String },
+    #[error("{} is not the name of a variable", escape(variable))]
+    ServerVariable { variable: String },
+    #[error("{variable} is the key of a model provider, which no other program gets")]
+    ServerKey { variable: String },
+    #[error("{name}: {why}")]
+    ServerFailed { name: String, why: String },
     #[error("port {port} cannot be had: name another one, or leave --port out for any free one")]
     Port { port: u16, source: io::Error },
     #[error(transparent)]
@@ -194,7 +221,10 @@ impl Error {
             Self::NoDataFolder => "no_data_folder",
             Self::PruneInUse { error } | Self::PruneNewer { error } => error.kind(),
             Self::Bundle { error, .. } => error.kind(),
-            Self::NoBlock { .. } | Self::NoBlocks { .. } | Self::NotText { .. } => "format",
+            Self::ServersFile { .. }
+            | Self::NoBlock { .. }
+            | Self::NoBlocks { .. }
+            | Self::NotText { .. } => "format",
             Self::Read { .. } | Self::Write { .. } | Self::Output(_) => "io",
             Self::KeyTyped
             | Self::KeyForOffline
@@ -207,10 +237,20 @@ impl Error {
             | Self::NoOther { .. }
             | Self::MissingText { .. }
             | Self::NoCount { .. }
+            | Self::McpFlags
+            | Self::ServerExists { .. }
+            | Self::ServerCommand { .. }
+            | Self::ServerVariable { .. }
+            | Self::ServerKey { .. }
             | Self::EmptyQuery => "usage",
             Self::Kernel(_) => "kernel",
             Self::Settings { .. } => "settings",
-            Self::NoData { .. } | Self::NoFolder { .. } | Self::NoShell { .. } => "not_found",
+            Self::NoData { .. }
+            | Self::NoFolder { .. }
+            | Self::NoShell { .. }
+            | Self::NoServer { .. }
+            | Self::NoServerTool { .. } => "not_found",
+            Self::ServerFailed { .. } => "server_failed",
             Self::NoRevision { .. } => "revision",
             Self::NotAnExport { .. } => "no_export",
             Self::TooMuch { .. } => "too_large",
@@ -248,6 +288,7 @@ impl Error {
             | Self::Output(_)
             | Self::Waiting { .. }
             | Self::Handshake { .. }
+            | Self::ServerFailed { .. }
             | Self::Port { .. }
             | Self::Face(_)
             | Self::Runtime(_)

@@ -17,6 +17,7 @@ use crate::draft_store::DraftStore;
 use crate::error::Error;
 use crate::flags::KernelFlags;
 use crate::model_setup::{ModelSetup, settings};
+use crate::servers::{self, McpSource};
 use crate::takeover::take_over_waiting;
 
 /// Returns the configuration of a kernel that talks with a model.
@@ -53,7 +54,11 @@ pub fn open_after_takeover(
     let store = data.for_writing().map_err(Error::failure)?;
     let taken_over = take_over_waiting(data, &*store, &config.redactor);
     config.notices = taken_over.map_err(Error::failure)?;
-    open(config, data, store, brain, host)
+    let sources = servers::sources(data).unwrap_or_else(|error| {
+        config.notices.push(format!("no server is used: {error}"));
+        Vec::new()
+    });
+    open(config, data, store, brain, host, sources)
 }
 
 /// Opens a kernel to look at, also while another process runs one. It calls no model, and its edits stay in memory.
@@ -73,7 +78,14 @@ pub fn open_read_only_with(
     config.data = Some(data.path().to_owned());
     config.read_only = true;
     config.settings = settings;
-    open(config, data, Box::new(store), brain, Arc::new(NoHost))
+    open(
+        config,
+        data,
+        Box::new(store),
+        brain,
+        Arc::new(NoHost),
+        Vec::new(),
+    )
 }
 
 /// Opens a kernel that can change faces and calls no model.
@@ -87,6 +99,7 @@ pub fn open_offline(data: &DataDir) -> Result<Kernel, Failure> {
         data.for_writing().map_err(Error::failure)?,
         Arc::new(OfflineBrain),
         Arc::new(NoHost),
+        Vec::new(),
     )
 }
 
@@ -96,14 +109,17 @@ fn open(
     store: Box<dyn BlockStore>,
     brain: Arc<dyn Brain>,
     host: Arc<dyn Host>,
+    sources: Vec<McpSource>,
 ) -> Result<Kernel, Failure> {
-    let opened = Kernel::builder(Arc::from(store), brain)
+    let builder = Kernel::builder(Arc::from(store), brain)
         .config(config)
         .clock(data.clock())
         .compiler(Arc::new(OxcCompiler))
-        .host(host)
-        .open();
-    opened.map_err(|error| Error::from(error).failure())
+        .host(host);
+    let builder = (sources.into_iter()).fold(builder, |builder, source| {
+        builder.server(source.name().clone(), Arc::new(source))
+    });
+    builder.open().map_err(|error| Error::from(error).failure())
 }
 
 /// The beginning of the line about the blocks that a first start creates.

@@ -21,6 +21,7 @@ mod kernel_setup;
 mod key_file;
 mod model_setup;
 mod plain_file;
+mod servers;
 mod sizes;
 mod takeover;
 mod usage;
@@ -132,10 +133,11 @@ enum Command {
     /// Store the key of a model provider
     #[command(after_help = key::EXAMPLES, arg(data().global(true)))]
     Key(KeyArgs),
-    /// Serve the blocks over MCP on stdin and stdout
+    /// Serve the blocks over MCP, or add tools of MCP servers
     ///
-    /// Another program's model can then read them; with --write it can change them, too.
-    #[command(after_help = mcp::EXAMPLES, arg(data()))]
+    /// Without a command it serves on stdin and stdout: another program's model can then read the blocks; with --write it can
+    /// change them, too. The commands let the model of this program use tools of other programs.
+    #[command(after_help = mcp::EXAMPLES, arg(data().global(true)))]
     Mcp(McpArgs),
     /// Hold a conversation offline and show what it leaves
     #[command(after_help = demo::EXAMPLES)]
@@ -166,7 +168,7 @@ fn execute(cli: &Cli, session: &mut Session) -> Result<Exit, Failure> {
         Command::Migrate(args) => migrate::execute(args, &data()?, session),
         Command::Prune(args) => prune::execute(args, &data()?, session),
         Command::Key(args) => key::execute(args, &data()?, session),
-        Command::Mcp(args) => mcp::execute(*args, cli.data.as_deref(), data, session),
+        Command::Mcp(args) => mcp::execute(args, cli.data.as_deref(), data, session),
         Command::Demo(args) => demo::execute(args, session),
     }
 }

@@ -210,6 +210,7 @@ pub enum ErrorKind {
     Refused,
     Repeated,
     Revision,
+    ServerFailed,
     Stopped,
     Timeout,
     TooDeep,
@@ -307,6 +308,7 @@ pub(crate) fn usual_hint(kind: &ErrorKind) -> &'static str {
         ErrorKind::Corrupt | ErrorKind::Io => {
             "nothing was changed; tell the person, and continue without it"
         }
+        ErrorKind::ServerFailed => "try once more, or go another way and tell the person",
         ErrorKind::Budget => "answer the person with what you have",
         _ => "go another way, or tell the person",
     }

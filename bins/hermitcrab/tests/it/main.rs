@@ -20,6 +20,8 @@ mod kill;
 mod language;
 mod local;
 mod mcp;
+#[cfg(unix)]
+mod mcp_client;
 mod memory;
 mod migrate;
 mod model;

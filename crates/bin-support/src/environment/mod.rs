@@ -1,5 +1,6 @@
 //! The variables of a program, from the environment and from files.
 
+mod child;
 mod data_folder;
 mod env_file;
 mod host;
@@ -14,6 +15,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 
 use crate::Error;
 
+pub use self::child::child_environment;
 pub use self::data_folder::data_folder;
 pub use self::env_file::EnvFile;
 pub use self::host::host_name;

@@ -2,6 +2,7 @@
 
 use llm_client::{Block, BlockKind, Message, ToolInput};
 use pscale_blocks::EditAuthor;
+use pscale_blocks::store::Origins;
 use serde_json::Value;
 
 use super::context::{ToolCaller, TurnContext};
@@ -63,6 +64,8 @@ impl ToolCall<'_> {
 pub(crate) struct ToolResults {
     /// In the order of the calls.
     pub blocks: Vec<Block>,
+    /// The places outside that the results come from.
+    pub from: Origins,
     /// Whether a call was made too often.
     pub repeated: bool,
 }
@@ -84,6 +87,7 @@ impl TurnContext<'_> {
         };
         let mut results = ToolResults {
             blocks: Vec::new(),
+            from: Origins::default(),
             repeated: false,
         };
         for (index, call) in calls.into_iter().enumerate() {
@@ -103,6 +107,7 @@ impl TurnContext<'_> {
             };
             let result = Block::tool_result(call.id, outcome.text(), outcome.is_error);
             results.blocks.push(result);
+            results.from = Origins::union([&results.from, &outcome.from]);
         }
         results
     }
@@ -142,7 +147,7 @@ impl TurnContext<'_> {
             summary: self.config.redactor.redact(&summary(&input)),
         });
         let begun = self.clock.elapsed();
-        let outcome = if crate::table::tool(call.name).is_some() && !is_offered(call.name) {
+        let outcome = if self.tool(call.name).is_some() && !is_offered(call.name) {
             let detail = format!("{} is not among your tools now", call.name);
             ToolError::new(ErrorKind::Inactive, detail)
                 .hint("choose it with set_tools first")

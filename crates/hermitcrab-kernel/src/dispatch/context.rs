@@ -1,3 +1,4 @@
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use llm_client::Clock;
@@ -10,9 +11,10 @@ use crate::faces::{FaceManager, ShellError};
 use crate::prompt::Identity;
 use crate::spending::SpendMeter;
 use crate::storage::FileStore;
+use crate::table::{self, Tool};
 use crate::toolbox::blocks::Questioned;
 use crate::toolbox::{PagesRead, Toolbox};
-use crate::{Brain, EventSink, KernelConfig};
+use crate::{Brain, ErrorKind, EventSink, KernelConfig, ToolError};
 
 /// The parts of the kernel that a turn borrows: its owners, and the brain.
 #[derive(Clone, Copy)]
@@ -28,6 +30,51 @@ pub(crate) struct TurnContext<'a> {
     pub toolbox: &'a Toolbox,
     pub faces: &'a FaceManager,
     pub spending: &'a SpendMeter,
+}
+
+impl TurnContext<'_> {
+    /// The tool with this name: the kernel's own, or one that a server has listed. Every lookup of a name is made here.
+    pub fn tool(&self, name: &str) -> Option<Cow<'static, Tool>> {
+        let own = table::tool(name).map(Cow::Borrowed);
+        own.or_else(|| self.toolbox.servers.tool(name).map(Cow::Owned))
+    }
+
+    /// The tools of the group with this name; empty if there is none.
+    pub fn tool_group(&self, name: &str) -> Vec<Cow<'static, Tool>> {
+        let own = table::tool_group(name).iter().map(Cow::Borrowed);
+        let theirs = self.toolbox.servers.group(name).into_iter();
+        own.chain(theirs.map(Cow::Owned)).collect()
+    }
+
+    /// Names of tools and groups that `name` may have been meant for.
+    pub fn near_names(&self, name: &str) -> Vec<String> {
+        let groups = self.toolbox.servers.groups();
+        let near = table::nearest(name, groups.iter().map(String::as_str));
+        near.into_iter().map(str::to_owned).collect()
+    }
+
+    /// Asks the servers of these tools and groups what they have: those that were not asked yet or, `again`, all.
+    pub async fn list_servers(
+        &self,
+        names: &[String],
+        again: bool,
+        events: &EventSink,
+        cancel: &CancellationToken,
+    ) -> Result<(), ToolError> {
+        let tell = |line: String| events.notice(line);
+        let servers = &self.toolbox.servers;
+        servers.list(names, again, cancel, &tell).await
+    }
+
+    /// Asks the servers of the tools that the model has chosen, if they were not asked yet.
+    pub async fn list_chosen_servers(&self, events: &EventSink, cancel: &CancellationToken) {
+        let chosen = self.faces.state().tools.clone().unwrap_or_default();
+        if let Err(fault) = self.list_servers(&chosen, false, events, cancel).await
+            && fault.kind != ErrorKind::Stopped
+        {
+            events.notice(format!("{}; its tools are off", fault.detail));
+        }
+    }
 }
 
 /// The caller of a tool, with its turn.

@@ -10,8 +10,8 @@ use serde_json::{Value, json};
 
 use super::context::{ToolCaller, TurnContext};
 use crate::config::timestamp;
-use crate::table::{Args, ToolResult, near_names, tool};
-use crate::toolbox::blocks;
+use crate::table::{Args, ToolResult};
+use crate::toolbox::{Server, blocks};
 use crate::{BrainRequest, ErrorKind, Event, EventSink, Face, Tier, ToolError};
 
 impl TurnContext<'_> {
@@ -44,14 +44,17 @@ impl TurnContext<'_> {
         input: Value,
         caller: &mut ToolCaller<'_>,
     ) -> Result<ToolResult, ToolError> {
-        let Some(tool) = tool(name) else {
+        let Some(tool) = self.tool(name) else {
             let fault =
                 ToolError::new(ErrorKind::UnknownTool, format!("there is no tool {name:?}"));
-            return Err(match near_names(name).as_slice() {
+            return Err(match self.near_names(name).as_slice() {
                 [] => fault.hint("block_read(\"capabilities\") lists them"),
                 near => fault.hint(format!("did you mean {}?", near.join(", "))),
             });
         };
+        if let Some((server, theirs)) = self.toolbox.servers.find(name) {
+            return Ok(self.on_server(server, &theirs, input, caller).await);
+        }
         let args = Args::check(input, &tool.schema)?;
         let stamp = Stamp::new(timestamp(self.clock), caller.provenance.clone());
         let before = self.own_block(&args, caller);
@@ -80,7 +83,7 @@ impl TurnContext<'_> {
             "recompile" => self.recompile(args.text("jsx"), caller).await,
             "patch_source" => self.patch_source(&args, caller).await,
             "get_datetime" => Ok(self.datetime()),
-            "set_tools" => self.set_tools(&args.texts("names")),
+            "set_tools" => self.set_tools(&args.texts("names"), caller).await,
             "shell_list" => Ok(self.shell_list()),
             "shell_use" => {
                 let rev = args.number("rev").unwrap_or_default();
@@ -96,6 +99,19 @@ impl TurnContext<'_> {
                 .await
             }
         }
+    }
+
+    /// Calls a tool of another program. Its answer has texts of that program, and so have its errors.
+    async fn on_server(
+        &self,
+        server: &Server,
+        theirs: &str,
+        input: Value,
+        caller: &mut ToolCaller<'_>,
+    ) -> ToolResult {
+        let tell = |line: String| caller.events.notice(line);
+        let called = (self.toolbox.servers).call((server, theirs), input, caller.cancel, &tell);
+        ToolResult::from(called.await).with_from(&server.origins())
     }
 
     /// The block that a model is about to touch, if it is one that says who the model is.

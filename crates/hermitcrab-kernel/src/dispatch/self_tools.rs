@@ -7,7 +7,7 @@ use serde_json::json;
 use super::context::{ToolCaller, TurnContext};
 use crate::conversation;
 use crate::faces::{CompiledShell, Mounted, NO_COMPILER, Shell, ShellError};
-use crate::table::{self, Args, Tool, ToolResult, near_names, tool, tool_group};
+use crate::table::{self, Args, Tool, ToolResult};
 use crate::{ErrorKind, Event, ToolError};
 
 /// The most tools that are sent.
@@ -214,21 +214,43 @@ impl TurnContext<'_> {
     }
 
     /// Chooses the tools of the next calls.
-    pub(crate) fn set_tools(&self, names: &[String]) -> Result<ToolResult, ToolError> {
-        let mut chosen: Vec<&str> = Vec::new();
+    pub(crate) async fn set_tools(
+        &self,
+        names: &[String],
+        caller: &ToolCaller<'_>,
+    ) -> Result<ToolResult, ToolError> {
+        let listed = self.list_servers(names, true, caller.events, caller.cancel);
+        if let Err(fault) = listed.await {
+            // The reason may have words of a server.
+            let from = self.toolbox.servers.origins(names);
+            return Ok(ToolResult::from(fault).with_from(&from));
+        }
+        let mut chosen: Vec<String> = Vec::new();
         let mut unknown = Vec::new();
         for name in names {
-            let found: Vec<&str> = match (tool(name), tool_group(name)) {
-                (Some(tool), _) => vec![&tool.name],
-                (None, group) => group.iter().map(|tool| tool.name.as_str()).collect(),
+            let found: Vec<String> = match self.tool(name) {
+                Some(tool) => vec![tool.name.clone()],
+                None => (self.tool_group(name).iter())
+                    .map(|tool| tool.name.clone())
+                    .collect(),
             };
             if found.is_empty() {
                 unknown.push(name.as_str());
             }
             chosen.extend(found);
         }
+        let groups = self.toolbox.servers.groups();
+        if let Some(name) = unknown
+            .iter()
+            .find(|name| groups.iter().any(|it| it == *name))
+        {
+            let detail = format!("the person allows no tool of {name}; nothing was changed");
+            return Err(ToolError::new(ErrorKind::Inactive, detail));
+        }
         if !unknown.is_empty() {
-            let near: Vec<_> = unknown.iter().flat_map(|name| near_names(name)).collect();
+            let near: Vec<_> = (unknown.iter())
+                .flat_map(|name| self.near_names(name))
+                .collect();
             let fault = ToolError::new(
                 ErrorKind::UnknownTool,
                 format!(
@@ -243,9 +265,9 @@ impl TurnContext<'_> {
             });
         }
         let mut tools: Vec<String> = Vec::new();
-        for name in KEPT_TOOLS.into_iter().chain(chosen) {
-            if !tools.iter().any(|own| own == name) {
-                tools.push(name.to_owned());
+        for name in KEPT_TOOLS.into_iter().map(str::to_owned).chain(chosen) {
+            if !tools.contains(&name) {
+                tools.push(name);
             }
         }
         if tools.len() > MOST_TOOLS {
@@ -268,12 +290,16 @@ impl TurnContext<'_> {
     /// The tools of a conversation's next call, by name.
     pub(crate) fn active_names(&self) -> Vec<String> {
         let chosen = self.faces.state().tools.clone();
-        let base = || tool_group("base").iter().map(|tool| tool.name.clone());
+        let base = || {
+            table::tool_group("base")
+                .iter()
+                .map(|tool| tool.name.clone())
+        };
         // A state from a later version may name tools that this one does not have.
         let known = |names: Vec<String>| -> Vec<_> {
             names
                 .into_iter()
-                .filter(|name| tool(name).is_some())
+                .filter(|name| self.tool(name).is_some())
                 .collect()
         };
         chosen.map_or_else(|| base().collect(), known)
@@ -281,8 +307,8 @@ impl TurnContext<'_> {
 
     pub(crate) fn active_tools(&self) -> Vec<ToolSpec> {
         let names = self.active_names();
-        let found = names.iter().filter_map(|name| tool(name));
-        found.map(|tool| self.sent(tool)).collect()
+        let found = names.iter().filter_map(|name| self.tool(name));
+        found.map(|tool| self.sent(&tool)).collect()
     }
 
     /// A tool as it is sent: a search of the provider's own takes the place of ours.
@@ -293,8 +319,23 @@ impl TurnContext<'_> {
                 let spec = json!({"type": kind, "name": "web_search", "max_uses": SEARCHES});
                 Raw::of(&spec).map_or_else(|_| tool.spec(), ToolSpec::Server)
             }
+            None if tool.name == "set_tools" => self.with_groups(tool),
             None => tool.spec(),
         }
+    }
+
+    /// `set_tools`, with the groups of other programs.
+    fn with_groups(&self, tool: &Tool) -> ToolSpec {
+        let groups = self.toolbox.servers.groups();
+        let mut tool = tool.clone();
+        if !groups.is_empty() {
+            tool.description = format!(
+                "{} Other programs: {}.",
+                tool.description,
+                groups.join(", ")
+            );
+        }
+        tool.spec()
     }
 
     /// Whether the provider has such tools.

@@ -12,7 +12,7 @@ use crate::conversation::{ConversationRecord, HistoryBlocks};
 use crate::faces::{FaceManager, Host, NoHost, ShellCompiler};
 use crate::spending::SpendMeter;
 use crate::storage::{FileStore, RedactingStore};
-use crate::toolbox::Toolbox;
+use crate::toolbox::{ServerName, ToolSource, Toolbox};
 use crate::{Brain, KernelConfig, KernelError};
 
 /// The parts of a kernel before it is opened; see [`Kernel::builder`].
@@ -23,6 +23,7 @@ pub struct KernelBuilder {
     brain: Arc<dyn Brain>,
     compiler: Option<Arc<dyn ShellCompiler>>,
     host: Arc<dyn Host>,
+    servers: Vec<(ServerName, Arc<dyn ToolSource>)>,
     clock: Arc<dyn Timer>,
 }
 
@@ -34,6 +35,7 @@ impl KernelBuilder {
             brain,
             compiler: None,
             host: Arc::new(NoHost),
+            servers: Vec::new(),
             clock: Arc::new(SystemClock::new()),
         }
     }
@@ -60,6 +62,12 @@ impl KernelBuilder {
         Self { host, ..self }
     }
 
+    /// Adds another program, whose tools are the group `mcp:NAME` of `set_tools`. It is started at its first use.
+    pub fn server(mut self, name: ServerName, source: Arc<dyn ToolSource>) -> Self {
+        self.servers.push((name, source));
+        self
+    }
+
     /// Sets the clock [default: [`SystemClock`]].
     pub fn clock(self, clock: Arc<dyn Timer>) -> Self {
         Self { clock, ..self }
@@ -74,6 +82,7 @@ impl KernelBuilder {
             config,
             brain,
             host,
+            servers,
             clock,
             ..
         } = self;
@@ -110,7 +119,8 @@ impl KernelBuilder {
         let (spending, broken) =
             SpendMeter::open(&config, files.clone(), clock.clone(), &provider)?;
         notices.extend(broken);
-        let toolbox = Toolbox::new(&config, store, host, &clock).map_err(KernelError::Setting)?;
+        let toolbox = Toolbox::new(&config, store, host, servers, &clock);
+        let toolbox = toolbox.map_err(KernelError::Setting)?;
         // A start that is refused has not changed it.
         notices.extend(record.make_current());
         let history = HistoryBlocks::new(config.history_bytes);

@@ -234,11 +234,13 @@ impl Kernel {
         self.owners.record.try_lock().is_err()
     }
 
-    /// Writes messages to the record that could not be written before. Call it before the last clone is dropped.
+    /// Ends the other programs, and writes messages to the record that could not be written before. Call it before the last clone
+    /// is dropped.
     ///
     /// # Errors
     /// The messages are only in memory, and are lost when the kernel is dropped.
     pub async fn settle(&self) -> Result<(), KernelError> {
+        self.owners.toolbox.servers.end();
         let settle = async {
             let mut record = self.owners.record.lock().await;
             let settled = record.settle();

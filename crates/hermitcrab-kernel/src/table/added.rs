@@ -1,14 +1,8 @@
 //! A row that a test adds.
 
-use std::sync::{PoisonError, RwLock};
+use std::sync::PoisonError;
 
-use super::rows::{Row, Table, rows};
-
-static ADDED: RwLock<Option<&'static Table>> = RwLock::new(None);
-
-pub(super) fn table() -> Option<&'static Table> {
-    *ADDED.read().unwrap_or_else(PoisonError::into_inner)
-}
+use super::rows::{ADDED, Row, Table, rows};
 
 /// Adds a row after those of the file, for the rest of the process. A test calls it before it opens a kernel.
 ///

@@ -19,6 +19,7 @@ pub use outcome::ToolResult;
 pub use props::{Prop, PropArg, prop, props};
 pub use protected::{ProtectedNames, protected_names};
 pub use rows::{Access, Effect};
+pub(crate) use tools::nearest;
 pub use tools::{
     Group, Tool, boot_tools, conversation_tools, near_names, tool, tool_group, tool_groups,
 };

@@ -1,3 +1,4 @@
+use pscale_blocks::store::Origins;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -16,6 +17,9 @@ pub struct ToolResult {
     /// The tool kept its answer short itself.
     #[serde(skip)]
     pub(crate) is_piece: bool,
+    /// The places outside that texts in it come from.
+    #[serde(skip)]
+    pub(crate) from: Origins,
 }
 
 /// The longest result in characters.
@@ -30,9 +34,16 @@ impl ToolResult {
                 is_error: false,
                 pending_face: false,
                 is_piece: false,
+                from: Origins::default(),
             },
             Err(error) => ToolError::new(ErrorKind::Format, error.to_string()).into(),
         }
+    }
+
+    /// The same answer, with places outside that texts in it come from.
+    pub(crate) fn with_from(mut self, from: &Origins) -> Self {
+        self.from = Origins::union([&self.from, from]);
+        self
     }
 
     /// A part of something long, which is not cut once more.
@@ -85,6 +96,7 @@ impl From<ToolError> for ToolResult {
             is_error: true,
             pending_face: false,
             is_piece: false,
+            from: Origins::default(),
         }
     }
 }

@@ -81,6 +81,11 @@ pub fn conversation_tools() -> Vec<ToolSpec> {
 
 /// Names of tools and groups that `name` may have been meant for, the nearest first, at most three.
 pub fn near_names(name: &str) -> Vec<&'static str> {
+    nearest(name, std::iter::empty())
+}
+
+/// As [`near_names`], also among `others`.
+pub(crate) fn nearest<'a>(name: &str, others: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     const MOST: usize = 3;
     const LONGEST: usize = 64;
     let asked: String = name
@@ -96,7 +101,7 @@ pub fn near_names(name: &str) -> Vec<&'static str> {
         let tools = group.tools.iter().map(|tool| tool.name.as_str());
         std::iter::once(group.name.as_str()).chain(tools)
     });
-    let mut near: Vec<_> = names
+    let mut near: Vec<_> = (names.chain(others))
         .filter_map(|known| Some((strangeness(&asked, known)?, known)))
         .collect();
     near.sort_unstable();

@@ -1,4 +1,4 @@
-//! The things that tools work on: blocks, files, the web, the key-value store.
+//! The things that tools work on: blocks, files, the web, the key-value store, other programs.
 
 pub(crate) mod blocks;
 #[cfg(feature = "files")]
@@ -7,6 +7,7 @@ mod file_tools;
 mod files;
 mod kv;
 mod run;
+mod servers;
 #[cfg(feature = "web")]
 mod web;
 #[cfg(feature = "web")]
@@ -26,12 +27,16 @@ pub use blocks::run_block_tool;
 pub use files::{Entry, FileChunk, Files, GrantedFolder, Listing};
 pub use kv::{Kv, KvKey};
 pub(crate) use run::PagesRead;
+pub use servers::{OfferedTools, ServerName, ServerTool, ToolSource};
+pub(crate) use servers::{Server, Servers};
 #[cfg(feature = "web")]
 pub use web::{Found, Hit, Page, Resolve, SystemResolver, Web};
 
-/// The owner of the things that tools work on: the block store, the web, granted folders, the key-value store, the host.
+/// The owner of the things that tools work on: the block store, the web, granted folders, the key-value store, the host, other
+/// programs.
 pub(crate) struct Toolbox {
     pub store: Arc<dyn BlockStore>,
+    pub servers: Servers,
     host: Arc<dyn Host>,
     #[cfg(feature = "web")]
     web: Web,
@@ -54,6 +59,7 @@ impl Toolbox {
         config: &KernelConfig,
         store: Arc<dyn BlockStore>,
         host: Arc<dyn Host>,
+        sources: Vec<(ServerName, Arc<dyn ToolSource>)>,
         clock: &Arc<dyn Timer>,
     ) -> Result<Self, ToolError> {
         #[cfg(not(feature = "files"))]
@@ -63,6 +69,7 @@ impl Toolbox {
         }
         Ok(Self {
             store,
+            servers: Servers::new(sources),
             host,
             #[cfg(feature = "web")]
             web: web_tools::open(config, clock.clone())?,

@@ -29,8 +29,8 @@ impl Turn<'_> {
             content.extend(self.tell());
         }
         let results_said = Message::new(Role::User, results.blocks);
-        self.messages
-            .push(Utterance::new(Author::Kernel, results_said));
+        let results_said = Utterance::new(Author::Kernel, results_said);
+        self.messages.push(results_said.with_from(results.from));
         self.store();
         if results.repeated {
             let line = format!(

@@ -62,6 +62,7 @@ pub(crate) async fn say(
     let text = by.says(pscale_blocks::store::remove_keys(&input).0.into_owned());
     let settings = TurnSettings::of_conversation(context, Phase::Call);
     let messages = TurnMessages::of_conversation(record);
+    context.list_chosen_servers(events, cancel).await;
     let mut turn = Turn::new(context, messages, &settings, events, cancel);
     if let Some(notes) = turn.tell() {
         let notes = Message::new(Role::User, vec![notes]);

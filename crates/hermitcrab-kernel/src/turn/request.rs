@@ -151,7 +151,8 @@ pub(crate) fn preview(
     let (of_tools, of_messages) = (O200k.count(&tools), window::tokens(&messages, &O200k));
     PromptPreview {
         phase,
-        default_tools: phase != Phase::Call || context.faces.state().tools.is_none(),
+        default_tools: phase != Phase::Call
+            || context.faces.state().tools.is_none() && context.toolbox.servers.groups().is_empty(),
         cached: prompt.cached,
         memory: prompt.memory,
         tools,

@@ -33,6 +33,7 @@ mod restore;
 mod secrets;
 mod security_files;
 mod security_web;
+mod servers;
 mod set_tools;
 mod stop_reasons;
 mod stub;

@@ -1,9 +1,11 @@
-//! `mcp`: serves the blocks to models of other programs, over the Model Context Protocol on stdin and stdout.
+//! `mcp`: serves the blocks to models of other programs, over the Model Context Protocol on stdin and stdout, and adds tools of
+//! other programs.
 //!
 //! A session ends when the client closes stdin. Requests are answered in the order in which they arrive. Lines that are not
 //! JSON are skipped, as in other servers of the protocol, and so are lines over 16 MiB.
 
 mod blocks;
+mod client;
 mod config;
 mod orient;
 mod reply;
@@ -22,6 +24,7 @@ use rmcp::transport::stdio;
 use crate::data_dir::DataDir;
 use crate::error::Error;
 use blocks::ServedBlocks;
+pub use client::McpCommand;
 use server::Server;
 
 /// Examples of the command, which tests run.
@@ -29,9 +32,10 @@ pub const EXAMPLES: &str = "\
 Examples:
   hermitcrab mcp
   hermitcrab mcp --write
-  hermitcrab mcp --write --print-config";
+  hermitcrab mcp --write --print-config
+  hermitcrab mcp add other --allow block_read -- hermitcrab mcp";
 
-#[derive(Debug, Clone, Copy, clap::Args)]
+#[derive(Debug, clap::Args)]
 pub struct McpArgs {
     /// Let the client change blocks. No other process can change them while the server runs.
     #[arg(long)]
@@ -39,15 +43,24 @@ pub struct McpArgs {
     /// Print the configuration with which an MCP client starts this server, and exit.
     #[arg(long)]
     pub print_config: bool,
+    #[command(subcommand)]
+    pub command: Option<McpCommand>,
 }
 
-/// Serves the blocks of a data directory, or prints the configuration of a client. `flag` is the value of `--data`.
+/// Serves the blocks of a data directory, prints the configuration of a client, or runs a command on servers. `flag` is the value
+/// of `--data`.
 pub fn execute(
-    args: McpArgs,
+    args: &McpArgs,
     flag: Option<&Path>,
     data: impl FnOnce() -> Result<DataDir, Failure>,
     session: &mut Session,
 ) -> Result<Exit, Failure> {
+    if let Some(command) = &args.command {
+        if args.write || args.print_config {
+            return Err(Error::McpFlags.failure());
+        }
+        return client::execute(command, &data()?, session);
+    }
     if args.print_config {
         return config::print(args.write, flag, session);
     }

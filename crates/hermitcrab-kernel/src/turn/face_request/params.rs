@@ -8,7 +8,6 @@ use super::message::{messages, system, wrong};
 use crate::conversation::window;
 use crate::dispatch::{MOST_TOOLS, TurnContext, clean};
 use crate::prompt::FIXED_LINE;
-use crate::table::{near_names, tool, tool_group};
 use crate::{BrainRequest, ErrorKind, Tier, ToolError};
 
 /// The longest parameters, as JSON.
@@ -135,6 +134,11 @@ fn tools(
     Ok(tools)
 }
 
+/// The name of a tool or group in a request.
+pub(super) fn name(given: &Value) -> Option<&str> {
+    given.as_str().or_else(|| given["name"].as_str())
+}
+
 /// A tool or group of the kernel's by its name, or a tool of the face's own.
 fn specs(
     context: TurnContext<'_>,
@@ -142,12 +146,12 @@ fn specs(
     at: &str,
     choice: ToolChoice,
 ) -> Result<Vec<ToolSpec>, ToolError> {
-    let name = given.as_str().or_else(|| given["name"].as_str());
-    let name = name.ok_or_else(|| wrong(at, "the name of a tool, or an object with a name"))?;
-    if let Some(tool) = tool(name) {
-        return Ok(vec![context.sent(tool)]);
+    let name =
+        name(given).ok_or_else(|| wrong(at, "the name of a tool, or an object with a name"))?;
+    if let Some(tool) = context.tool(name) {
+        return Ok(vec![context.sent(&tool)]);
     }
-    let group = tool_group(name);
+    let group = context.tool_group(name);
     if given.is_string() && !group.is_empty() {
         return Ok(group.iter().map(|tool| context.sent(tool)).collect());
     }
@@ -169,7 +173,7 @@ fn specs(
         ErrorKind::UnknownTool,
         format!("{at}: there is no tool {name:?}"),
     );
-    Err(match near_names(&name).as_slice() {
+    Err(match context.near_names(&name).as_slice() {
         [] => fault.hint("block_read(\"capabilities\") lists them"),
         near => fault.hint(format!("did you mean {}?", near.join(", "))),
     })

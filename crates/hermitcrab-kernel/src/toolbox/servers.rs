@@ -1,0 +1,540 @@
+//! Tools of other programs, called servers, which a person grants one by one.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::str::FromStr;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use async_trait::async_trait;
+use futures_util::future::join_all;
+use pscale_blocks::store::{Origin, Origins};
+use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
+use tokio_util::sync::CancellationToken;
+use visible_text::{is_direction_control, is_invisible};
+
+use crate::table::{Effect, Tool, ToolResult};
+use crate::{ErrorKind, ToolError};
+
+/// The longest name of a server.
+const MAX_SERVER: usize = 16;
+/// The longest name of a tool that providers take.
+const MAX_NAME: usize = 64;
+/// The longest description of a tool or an argument in characters.
+const MAX_DESCRIPTION: usize = 300;
+/// The longest schema in bytes of JSON.
+const MAX_SCHEMA: usize = 16 << 10;
+/// The text before the name of a server in its group of `set_tools`.
+const GROUP: &str = "mcp:";
+/// The text between the names of a server and of its tool.
+const BETWEEN: &str = "__";
+
+/// The name of a server: a lower-case letter, then letters, digits and `-`, at most 16 characters.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ServerName(String);
+
+impl ServerName {
+    /// The name as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl FromStr for ServerName {
+    type Err = ToolError;
+
+    fn from_str(text: &str) -> Result<Self, ToolError> {
+        let is_name = text.len() <= MAX_SERVER
+            && text.starts_with(|first: char| first.is_ascii_lowercase())
+            && text
+                .bytes()
+                .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-');
+        if is_name {
+            return Ok(Self(text.to_owned()));
+        }
+        let detail = "the name of a server is a lower-case letter, then a-z, 0-9 and -";
+        Err(ToolError::new(ErrorKind::BadName, detail).hint("at most 16 characters"))
+    }
+}
+
+impl fmt::Display for ServerName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// A tool as its server describes it.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct ServerTool {
+    /// The name at the server.
+    pub name: String,
+    /// The whole description.
+    pub description: String,
+    /// The JSON schema of the arguments.
+    pub schema: Value,
+}
+
+impl ServerTool {
+    /// A tool with this name, description and schema.
+    pub fn new(name: impl Into<String>, description: impl Into<String>, schema: Value) -> Self {
+        Self {
+            name: name.into(),
+            description: description.into(),
+            schema,
+        }
+    }
+
+    /// The SHA-256 of name, description and schema: the form in which a person granted the tool.
+    pub fn sha256(&self) -> String {
+        // Objects have their keys in order.
+        let form = json!([self.name, self.description, self.schema]);
+        hex::encode(Sha256::digest(form.to_string()))
+    }
+
+    /// The tool as the model reads it.
+    fn for_model(&self, server: &ServerName) -> Tool {
+        let letter = |char: char| match char {
+            'a'..='z' | 'A'..='Z' | '0'..='9' | '_' | '-' => char,
+            _ => '_',
+        };
+        let prefix = format!("{server}{BETWEEN}");
+        let name = prefix.chars().chain(self.name.chars().map(letter));
+        Tool {
+            name: name.take(MAX_NAME).collect(),
+            description: shown(&self.description, MAX_DESCRIPTION),
+            schema: usable(&self.schema),
+            effect: Effect::Write,
+        }
+    }
+}
+
+/// The tools that a person granted and that a server has in the same form.
+#[derive(Debug, Clone, Default, PartialEq)]
+#[expect(
+    clippy::exhaustive_structs,
+    reason = "a source decides what it offers and what it says"
+)]
+pub struct OfferedTools {
+    /// The tools.
+    pub tools: Vec<ServerTool>,
+    /// Lines for the person about granted tools that are off. Each is shown once.
+    pub notices: Vec<String>,
+}
+
+/// A server, as the kernel uses it. The kernel starts no process and waits as long as a source does: a source has limits of time
+/// and size, and is safe against what a server sends.
+#[async_trait]
+pub trait ToolSource: Send + Sync {
+    /// The granted tools; starts the server if it does not run.
+    ///
+    /// # Errors
+    /// [`ErrorKind::ServerFailed`] with the reason.
+    async fn tools(&self) -> Result<OfferedTools, ToolError>;
+
+    /// Calls a tool by its name at the server, until `cancel` fires; starts the server if it does not run.
+    ///
+    /// # Errors
+    /// [`ErrorKind::ServerFailed`]; [`ErrorKind::Inactive`] if the tool is not granted in this form any more;
+    /// [`ErrorKind::Failed`] with the server's own words if the tool failed.
+    async fn call(
+        &self,
+        tool: &str,
+        args: Value,
+        cancel: &CancellationToken,
+    ) -> Result<String, ToolError>;
+
+    /// Ends the server and all that it started.
+    fn end(&self);
+}
+
+/// The servers of a kernel.
+pub(crate) struct Servers {
+    servers: Vec<Server>,
+    /// Lines that the person has read.
+    told: Mutex<BTreeSet<String>>,
+}
+
+/// A server and the tools that it has for the model.
+pub(crate) struct Server {
+    pub name: ServerName,
+    source: Arc<dyn ToolSource>,
+    /// `None` before it was asked.
+    listed: Mutex<Option<Vec<ListedTool>>>,
+}
+
+#[derive(Clone)]
+struct ListedTool {
+    /// The name at the server.
+    theirs: String,
+    tool: Tool,
+}
+
+impl Servers {
+    pub fn new(sources: Vec<(ServerName, Arc<dyn ToolSource>)>) -> Self {
+        let servers = sources.into_iter().map(|(name, source)| Server {
+            name,
+            source,
+            listed: Mutex::default(),
+        });
+        Self {
+            servers: servers.collect(),
+            told: Mutex::default(),
+        }
+    }
+
+    /// The groups of `set_tools`, also of servers that were not started.
+    pub fn groups(&self) -> Vec<String> {
+        let names = self.servers.iter();
+        names
+            .map(|server| format!("{GROUP}{}", server.name))
+            .collect()
+    }
+
+    /// The tool with this name, of a server that has listed it.
+    pub fn tool(&self, name: &str) -> Option<Tool> {
+        let server = self.named_by(name)?;
+        let listed = server.listed();
+        let mut tools = listed.iter().flatten().map(|listed| &listed.tool);
+        tools.find(|tool| tool.name == name).cloned()
+    }
+
+    /// The tools of the group with this name that its server has listed.
+    pub fn group(&self, name: &str) -> Vec<Tool> {
+        let Some(server) = self.named_by(name).filter(|_| name.starts_with(GROUP)) else {
+            return Vec::new();
+        };
+        let listed = server.listed();
+        let tools = listed.iter().flatten();
+        tools.map(|listed| listed.tool.clone()).collect()
+    }
+
+    /// The server of a group or of a tool, by its name.
+    fn named_by(&self, name: &str) -> Option<&Server> {
+        let server = match name.strip_prefix(GROUP) {
+            Some(server) => server,
+            None => name.split_once(BETWEEN)?.0,
+        };
+        self.servers.iter().find(|known| known.name.0 == server)
+    }
+
+    /// Asks the servers of these names for their tools: those that were not asked yet or, `again`, all. Returns the first error.
+    pub async fn list(
+        &self,
+        names: &[String],
+        again: bool,
+        cancel: &CancellationToken,
+        tell: &(dyn Fn(String) + Sync),
+    ) -> Result<(), ToolError> {
+        let named: BTreeSet<_> = (names.iter())
+            .filter_map(|name| Some(&self.named_by(name)?.name))
+            .collect();
+        let asked = (self.servers.iter())
+            .filter(|server| named.contains(&server.name))
+            .filter(|server| again || server.listed().is_none());
+        let work = join_all(asked.map(Server::list));
+        let listed = tokio::select! {
+            listed = work => listed,
+            () = cancel.cancelled() => return Err(stopped()),
+        };
+        let mut first = Ok(());
+        for listed in listed {
+            match listed {
+                Ok(notices) => notices
+                    .into_iter()
+                    .for_each(|line| self.tell_once(line, tell)),
+                Err(fault) => first = first.and(Err(fault)),
+            }
+        }
+        first
+    }
+
+    /// The origins of all texts that the servers of these names send.
+    pub fn origins(&self, names: &[String]) -> Origins {
+        let named = names.iter().filter_map(|name| self.named_by(name));
+        Origins::union(&named.map(Server::origins).collect::<Vec<_>>())
+    }
+
+    /// The server that has listed a tool of this name, and the name at the server.
+    pub fn find(&self, name: &str) -> Option<(&Server, String)> {
+        let server = self.named_by(name)?;
+        let listed = server.listed();
+        let mut tools = listed.iter().flatten();
+        let found = tools.find(|listed| listed.tool.name == name)?;
+        Some((server, found.theirs.clone()))
+    }
+
+    /// Calls a tool that [`Servers::find`] has found.
+    pub async fn call(
+        &self,
+        (server, theirs): (&Server, &str),
+        args: Value,
+        cancel: &CancellationToken,
+        tell: &(dyn Fn(String) + Sync),
+    ) -> Result<ToolResult, ToolError> {
+        let args = match args {
+            Value::Null => json!({}),
+            args @ Value::Object(_) => args,
+            _ => {
+                let detail = "arguments must be an object";
+                return Err(ToolError::new(ErrorKind::BadArguments, detail));
+            }
+        };
+        let answered = tokio::select! {
+            answered = server.source.call(theirs, args, cancel) => answered,
+            () = cancel.cancelled() => Err(stopped()),
+        };
+        if let Err(fault) = &answered
+            && fault.kind == ErrorKind::Inactive
+        {
+            server.drop_tool(theirs);
+            self.tell_once(fault.detail.clone(), tell);
+        }
+        answered.map(ToolResult::of)
+    }
+
+    /// Ends all servers.
+    pub fn end(&self) {
+        for server in &self.servers {
+            server.source.end();
+        }
+    }
+
+    fn tell_once(&self, line: String, tell: &(dyn Fn(String) + Sync)) {
+        let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
+        if told.insert(line.clone()) {
+            tell(line);
+        }
+    }
+}
+
+impl Server {
+    /// The origin of all texts that the server sends.
+    pub fn origins(&self) -> Origins {
+        let name = self.name.to_string();
+        Origins::from(Origin::Server { name })
+    }
+
+    fn listed(&self) -> MutexGuard<'_, Option<Vec<ListedTool>>> {
+        self.listed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes these tools in place of the earlier ones. Of two with one name for the model the first counts.
+    fn take(&self, tools: &[ServerTool]) {
+        let mut listed: Vec<ListedTool> = Vec::new();
+        for theirs in tools {
+            let tool = theirs.for_model(&self.name);
+            if !listed.iter().any(|other| other.tool.name == tool.name) {
+                let theirs = theirs.name.clone();
+                listed.push(ListedTool { theirs, tool });
+            }
+        }
+        *self.listed() = Some(listed);
+    }
+
+    /// Asks for the tools and returns lines for the person. A server that failed has none until it is asked again.
+    async fn list(&self) -> Result<Vec<String>, ToolError> {
+        match self.source.tools().await {
+            Ok(offered) => {
+                self.take(&offered.tools);
+                Ok(offered.notices)
+            }
+            Err(fault) => {
+                self.take(&[]);
+                Err(fault)
+            }
+        }
+    }
+
+    fn drop_tool(&self, theirs: &str) {
+        if let Some(listed) = &mut *self.listed() {
+            listed.retain(|listed| listed.theirs != theirs);
+        }
+    }
+}
+
+fn stopped() -> ToolError {
+    ToolError::new(ErrorKind::Stopped, "the person stopped the turn")
+}
+
+/// Untrusted text as one line without characters that a reader does not see, cut where it is too long.
+fn shown(text: &str, most: usize) -> String {
+    let seen = |char: &char| !is_invisible(*char) && !is_direction_control(*char);
+    let text: String = text.chars().filter(seen).collect();
+    let words = text.split(|char: char| char.is_whitespace() || char.is_control());
+    let words: Vec<_> = words.filter(|word| !word.is_empty()).collect();
+    let line = words.join(" ");
+    if line.chars().count() <= most {
+        return line;
+    }
+    line.chars().take(most - 1).chain(['…']).collect()
+}
+
+/// The schema, or the one of any object: a provider refuses a request with a faulty or very long one, and with it every turn.
+fn usable(schema: &Value) -> Value {
+    let is_key = |key: &String| {
+        (1..=64).contains(&key.len())
+            && (key.bytes()).all(|byte| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte))
+    };
+    let properties = match &schema["properties"] {
+        Value::Null => true,
+        Value::Object(rules) => rules
+            .iter()
+            .all(|(key, rule)| is_key(key) && rule.is_object()),
+        _ => false,
+    };
+    let required = match &schema["required"] {
+        Value::Null => true,
+        Value::Array(names) => names.iter().all(Value::is_string),
+        _ => false,
+    };
+    let has_choice = ["oneOf", "anyOf", "allOf", "$ref"]
+        .iter()
+        .any(|key| schema.get(key).is_some());
+    let is_small = schema.to_string().len() <= MAX_SCHEMA;
+    if schema["type"] == "object" && properties && required && !has_choice && is_small {
+        let mut schema = schema.clone();
+        cut_descriptions(&mut schema);
+        schema
+    } else {
+        json!({"type": "object"})
+    }
+}
+
+/// Cuts the descriptions of arguments as that of the tool.
+fn cut_descriptions(schema: &mut Value) {
+    match schema {
+        Value::Object(rules) => {
+            for (key, rule) in rules {
+                match rule {
+                    Value::String(text) if key == "description" || key == "title" => {
+                        *text = shown(text, MAX_DESCRIPTION);
+                    }
+                    rule => cut_descriptions(rule),
+                }
+            }
+        }
+        Value::Array(rules) => rules.iter_mut().for_each(cut_descriptions),
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn server() -> ServerName {
+        "notes".parse().unwrap()
+    }
+
+    #[test]
+    fn names_of_servers_are_short_and_plain() {
+        for name in ["a", "notes", "a-2", "abcdefghijklmnop"] {
+            assert_eq!(name.parse::<ServerName>().unwrap().as_str(), name);
+        }
+        for name in [
+            "",
+            "Notes",
+            "2a",
+            "-a",
+            "a_b",
+            "a__b",
+            "a b",
+            "é",
+            "abcdefghijklmnopq",
+        ] {
+            assert!(name.parse::<ServerName>().is_err(), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_tool_of_a_server_is_untrusted_text() {
+        let schema = json!({"type": "object", "properties": {"q": {"type": "string"}}});
+        let long = "word\u{202e}\u{1b}[31m\n".repeat(100);
+        let tool = ServerTool::new("find it/é", long, schema.clone()).for_model(&server());
+        assert_eq!(tool.name, "notes__find_it__");
+        assert_eq!(tool.description.chars().count(), 300);
+        assert!(!tool.description.contains(['\u{202e}', '\u{1b}', '\n']));
+        assert_eq!(tool.schema, schema);
+        let tool = ServerTool::new("x".repeat(200), "", schema).for_model(&server());
+        assert_eq!(tool.name.len(), 64);
+    }
+
+    #[test]
+    fn a_schema_that_a_provider_refuses_is_not_sent() {
+        let any = json!({"type": "object"});
+        for schema in [
+            json!(null),
+            json!({"type": "string"}),
+            json!({"type": "object", "properties": 5}),
+            json!({"type": "object", "properties": {"a b": {}}}),
+            json!({"type": "object", "properties": {"a": 5}}),
+            json!({"type": "object", "required": [5]}),
+            json!({"type": "object", "oneOf": []}),
+            json!({"type": "object", "description": "x".repeat(MAX_SCHEMA)}),
+        ] {
+            assert_eq!(usable(&schema), any, "{schema}");
+        }
+    }
+
+    #[test]
+    fn descriptions_of_arguments_are_cut_too() {
+        let long = "word\n".repeat(1_000);
+        let schema = |text: &str| {
+            let deep = json!({"type": "array", "items": [{"title": text}]});
+            json!({"type": "object", "properties": {"description": deep, "q": {"description": text}}})
+        };
+        assert_eq!(usable(&schema(&long)), schema(&shown(&long, 300)));
+        assert_eq!(usable(&schema("short")), schema("short"));
+    }
+
+    #[test]
+    fn a_hash_is_that_of_name_description_and_schema() {
+        let tool = ServerTool::new("a", "b", json!({"type": "object"}));
+        let hash = tool.sha256();
+        assert_eq!(hash.len(), 64);
+        assert_eq!(tool.clone().sha256(), hash);
+        let changed = [
+            ServerTool::new("x", "b", json!({"type": "object"})),
+            ServerTool::new("a", "x", json!({"type": "object"})),
+            ServerTool::new("a", "b", json!({"type": "object", "x": 1})),
+        ];
+        for other in changed {
+            assert_ne!(other.sha256(), hash);
+        }
+    }
+
+    #[test]
+    fn of_two_tools_with_one_name_the_first_counts() {
+        let server = Server {
+            name: server(),
+            source: Arc::new(Silent),
+            listed: Mutex::default(),
+        };
+        let tool = |name: &str| ServerTool::new(name, name, json!({"type": "object"}));
+        server.take(&[tool("a b"), tool("a_b"), tool("c")]);
+        let listed = server.listed();
+        let theirs: Vec<_> = listed.iter().flatten().map(|tool| &tool.theirs).collect();
+        assert_eq!(theirs, ["a b", "c"]);
+    }
+
+    struct Silent;
+
+    #[async_trait]
+    impl ToolSource for Silent {
+        async fn tools(&self) -> Result<OfferedTools, ToolError> {
+            Ok(OfferedTools::default())
+        }
+
+        async fn call(
+            &self,
+            _: &str,
+            _: Value,
+            _: &CancellationToken,
+        ) -> Result<String, ToolError> {
+            Ok(String::new())
+        }
+
+        fn end(&self) {}
+    }
+}
