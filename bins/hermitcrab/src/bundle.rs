@@ -11,7 +11,8 @@ use hermitcrab_kernel::ToolError;
 use hermitcrab_kernel::prompt::CoreBlock;
 use hermitcrab_kernel::prompt::keystone::keystone_version;
 use pscale_blocks::bundle::{
-    BundleError, Export, ImportBatch, ImportOutcome, ImportProblem, Imported, MAX_BUNDLE,
+    BundleError, Export, ImportBatch, ImportOutcome, ImportProblem, ImportRules, Imported,
+    MAX_BUNDLE,
 };
 use pscale_blocks::{BlockName, BlockStore};
 use serde::Serialize;
@@ -122,6 +123,9 @@ pub struct ImportFlags {
     /// Leave out faulty parts and import the rest.
     #[arg(long)]
     pub repair: bool,
+    /// Take the file for your own backup: its texts keep their labels, and the model's own blocks are replaced, too.
+    #[arg(long)]
+    pub trust: bool,
 }
 
 /// The action for a block whose name is taken.
@@ -153,6 +157,9 @@ pub struct ImportAnswer {
     blocks: Vec<Imported>,
     /// The files of a folder that are not imported.
     not_imported: Vec<NotImported>,
+    /// The option that imports what was skipped.
+    #[serde(skip)]
+    advice: &'static str,
 }
 
 /// A file of a folder that is not imported, with the error.
@@ -184,13 +191,21 @@ pub fn import(args: &ImportFlags, data: &DataDir) -> Result<ImportAnswer, Error>
     }
     let store = data.for_writing()?;
     let source = file.display().to_string();
+    let kept = CoreBlock::REVIEWED.map(|core| core.name().clone());
+    let rules = ImportRules::new(args.on_conflict.into())
+        .trust(args.trust)
+        .keeping(&kept);
     let blocks = parcel
-        .import(&*store, args.on_conflict.into(), &source, data.now())
+        .import(&*store, rules, &source, data.now())
         .map_err(|error| Error::of_bundle(file, error))?;
     Ok(ImportAnswer {
         file: file.clone(),
         blocks,
         not_imported: parcel.problems().iter().map(NotImported::from).collect(),
+        advice: match args.on_conflict {
+            OnConflict::Replace => "--trust replaces the model's own blocks, too",
+            _ => "--on-conflict replace or rename imports what was skipped",
+        },
     })
 }
 
@@ -264,7 +279,7 @@ impl Answer for ImportAnswer {
             notices.push(format!("{left} of {all} files were not imported"));
         }
         if self.skipped() {
-            notices.push("--on-conflict replace or rename imports what was skipped".to_owned());
+            notices.push(self.advice.to_owned());
         }
         let keys: u32 = self.blocks.iter().map(|block| block.keys_removed).sum();
         notices.extend(key_notice(keys));

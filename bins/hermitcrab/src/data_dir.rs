@@ -9,6 +9,7 @@ use std::thread;
 use std::time::Duration;
 
 use bin_support::escape;
+use hermitcrab_kernel::toolbox::ReviewQueue;
 use jiff::Timestamp;
 use llm_client::{SystemClock, Timer};
 use pscale_blocks::{BlockStore, DirStore, EditAuthor, MemStore, Stamp, StoreError};
@@ -113,6 +114,11 @@ impl DataDir {
     /// Returns the path of an export of the earlier generation. The file may not exist.
     pub fn earlier(&self) -> PathBuf {
         self.path.join(EARLIER)
+    }
+
+    /// Returns the edits that wait for the person.
+    pub fn review(&self) -> ReviewQueue {
+        ReviewQueue::open(&self.path)
     }
 
     /// Returns whether the directory does not exist.

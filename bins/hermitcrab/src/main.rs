@@ -49,6 +49,7 @@ use commands::migrate::{self, MigrateArgs};
 use commands::prompt::{self, PromptArgs};
 use commands::prune::{self, PruneArgs};
 use commands::serve::{self, ServeArgs};
+use commands::trace::{self, TraceArgs};
 use data_dir::DataDir;
 use error::Error;
 use flags::{AnywhereModelFlags, data};
@@ -110,6 +111,9 @@ enum Command {
     /// List the stored faces, print one or use one
     #[command(name = "shells", after_help = faces::EXAMPLES, arg(data().global(true)))]
     Faces(FacesArgs),
+    /// Show where a text of a block comes from
+    #[command(after_help = trace::EXAMPLES, arg(data()))]
+    Trace(TraceArgs),
     /// Print the cost of all calls
     #[command(after_help = cost::EXAMPLES, arg(data()))]
     Cost(CostArgs),
@@ -161,6 +165,7 @@ fn execute(cli: &Cli, session: &mut Session) -> Result<Exit, Failure> {
         Command::Prompt(args) => prompt::execute(args, &data()?, session),
         Command::Compile(args) => compile::execute(args, session),
         Command::Faces(args) => faces::execute(args, &data()?, session),
+        Command::Trace(args) => trace::execute(args, &data()?, session),
         Command::Cost(args) => cost::execute(args, &data()?, session),
         Command::Doctor(args) => doctor::execute(args, &data()?, session),
         Command::Export(args) => export::execute(args, &data()?, session),

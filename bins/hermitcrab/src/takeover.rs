@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use hermitcrab_kernel::begin_conversation;
 use hermitcrab_kernel::prompt::{CoreBlock, new_memory};
-use hermitcrab_migrate::{Defaults, Export, MessageRole, Migrated, Plan, apply};
+use hermitcrab_kernel::{begin_conversation, install_default_blocks};
+use hermitcrab_migrate::{Defaults, Export, MessageRole, Migrated, Plan, apply, check};
 use jiff::Timestamp;
 use llm_client::{Message, Redactor};
 use pscale_blocks::store::Origin;
@@ -55,6 +55,10 @@ pub fn take_over(
     let stamp = Stamp::new(now, by)
         .with_from(from.into())
         .with_note("from an earlier generation".to_owned());
+    // Texts that every instance has are the program's: an equal text in their place gets no label.
+    if let Migrated::Done { .. } = check(plan, store)? {
+        install_default_blocks(store, now)?;
+    }
     let migrated = apply(plan, store, &stamp)?;
     if matches!(migrated, Migrated::InUse { .. }) {
         return Ok((migrated, None));
@@ -102,7 +106,6 @@ pub fn take_over_waiting(
 mod tests {
     use std::fs;
 
-    use hermitcrab_kernel::install_default_blocks;
     use pscale_blocks::{Block, BlockName, MemStore};
 
     use super::*;
@@ -137,6 +140,19 @@ mod tests {
         assert_eq!((said.lines().count(), said.contains("Hello")), (1, true));
         let memory = store.load(CoreBlock::Memory.name()).unwrap().block;
         assert!(memory.head_text().unwrap().contains("Kelp"));
+        // Texts of the program have no label, and those of the export have one.
+        for core in CoreBlock::ALL {
+            let block = store.load(core.name()).unwrap().block;
+            let others: Vec<_> = (core.embedded().diff(&block).into_iter())
+                .filter(|change| change.after.is_some())
+                .map(|change| change.path)
+                .collect();
+            let labels = store.labels(core.name()).unwrap();
+            let labelled: Vec<_> = labels.nodes().keys().copied().collect();
+            assert_eq!(labelled, others, "{}", core.name());
+        }
+        let constitution = store.labels(CoreBlock::Constitution.name()).unwrap();
+        assert!(!constitution.nodes().is_empty());
         assert_eq!(store.names().unwrap().len(), 6);
         // Again, in case that the conversation did not get on record.
         fs::remove_file(folder.path().join("conversation.jsonl")).unwrap();

@@ -175,6 +175,7 @@ pub enum ErrorKind {
     Bug,
     Busy,
     Compile,
+    Conflict,
     Corrupt,
     CutOff,
     Denied,

@@ -84,7 +84,8 @@ impl Answer for LogAnswer {
     }
 }
 
-fn who(by: &EditAuthor, out: &Results) -> String {
+/// Returns the author of an edit in words.
+pub fn who(by: &EditAuthor, out: &Results) -> String {
     let cut = |text: &str| line(text, SHOWN, out);
     match by {
         EditAuthor::Person => "person".to_owned(),

@@ -5,5 +5,6 @@ pub mod list;
 pub mod log;
 pub mod output;
 pub mod read;
+pub mod review;
 pub mod step;
 pub mod text;

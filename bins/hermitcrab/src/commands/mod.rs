@@ -16,3 +16,4 @@ pub mod migrate;
 pub mod prompt;
 pub mod prune;
 pub mod serve;
+pub mod trace;

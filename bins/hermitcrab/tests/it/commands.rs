@@ -10,7 +10,7 @@ use crate::program::{Place, Ran, finish, start};
 const WITHOUT_DATA: [&str; 5] = ["compile", "demo", "completions", "man", "paths"];
 
 /// All commands, with the commands inside of commands.
-const COMMANDS: [&str; 42] = [
+const COMMANDS: [&str; 44] = [
     "chat",
     "prompt",
     "serve",
@@ -21,6 +21,7 @@ const COMMANDS: [&str; 42] = [
     "shells use",
     "shells show",
     "cost",
+    "trace",
     "doctor",
     "prune",
     "export",
@@ -47,6 +48,7 @@ const COMMANDS: [&str; 42] = [
     "block export",
     "block import",
     "block log",
+    "block review",
     "block undo",
     "block redo",
     "block lint",

@@ -1,20 +1,16 @@
-//! The lists in `docs/hermitcrab.md`: commands of a conversation, and the configuration of a client.
+//! The lists of the guides: commands of a conversation, and the configuration of a client.
 
 use test_support::Guide;
 
 use crate::program::{Place, finish, start};
 
-fn guide() -> Guide {
-    Guide::read("hermitcrab")
-}
-
 #[test]
 fn every_slash_command_of_the_guide_is_one() {
-    let (guide, place) = (guide(), Place::new());
+    let (guide, place) = (Guide::read("hermitcrab"), Place::new());
     let told = guide.text().split("own commands: ").nth(1).unwrap();
     let told = told.split(". ").next().unwrap();
     let named: Vec<_> = told.split('`').skip(1).step_by(2).collect();
-    assert_eq!(named.len(), 10, "{named:?}");
+    assert_eq!(named.len(), 12, "{named:?}");
     let help = place.fed(b"/help\n", &["chat"]).exits(0).stdout;
     for command in named {
         assert!(
@@ -29,7 +25,7 @@ fn the_configuration_of_the_guide_is_the_printed_one() {
     let place = Place::new();
     let mut command = place.bare(&["mcp", "--write", "--print-config"]);
     let printed = finish(start(&mut command)).exits(0);
-    let here = guide().blocks("json")[0].replace(
+    let here = Guide::read("hermitcrab-mcp").blocks("json")[0].replace(
         "/home/you/.cargo/bin/hermitcrab",
         env!("CARGO_BIN_EXE_hermitcrab"),
     );

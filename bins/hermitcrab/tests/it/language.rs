@@ -212,7 +212,7 @@ fn a_demo_has_at_most_eight_lines_of_eighty_columns_and_its_result_as_json() {
         .exits(2)
         .tells(&["D: the folder is not empty", "give --dir another one"]);
     let told = demo("demo --dir E --json").exits(0).json();
-    assert_eq!(told["line"], "offline: 8 blocks; next request 977 tokens");
+    assert_eq!(told["line"], "offline: 8 blocks; next request 982 tokens");
     assert!(Path::new(told["page"].as_str().unwrap()).ends_with("E/conversation.txt"));
     // The numbers are those that the other commands print.
     let at = |line: &str| {
@@ -221,7 +221,7 @@ fn a_demo_has_at_most_eight_lines_of_eighty_columns_and_its_result_as_json() {
             .json()
     };
     assert_eq!(at("block list")["blocks"].as_array().unwrap().len(), 8);
-    assert_eq!(at("prompt --provider offline")["tokens"]["total"], 977);
+    assert_eq!(at("prompt --provider offline")["tokens"]["total"], 982);
 }
 
 #[test]

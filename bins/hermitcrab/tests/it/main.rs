@@ -29,6 +29,7 @@ mod pipe;
 mod program;
 mod prune;
 mod replay;
+mod review;
 mod secrets;
 mod serve;
 mod shows;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use hermitcrab_kernel::faces::ShellInfo;
 use hermitcrab_kernel::prompt::Receipt;
 use hermitcrab_kernel::table::{self, Access, ToolResult};
-use hermitcrab_kernel::{EventSink, ToolError, may_block};
+use hermitcrab_kernel::{EventSink, Kernel, ToolError, may_block};
 use pscale_blocks::{BlockName, EditAuthor, Op, PathError, Stamp, StoreError};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -103,7 +103,7 @@ impl App {
         };
         let mut input = prop.input(args)?;
         if let Some(tool) = &prop.tool {
-            let kernel = &self.kernel;
+            let kernel = self.kernel_for(caller);
             let events = self.sink(None, false);
             let by = self.author(caller);
             let makes_face = matches!(&**tool, "recompile" | "patch_source");
@@ -120,9 +120,9 @@ impl App {
         }
         let deltas = || self.sink(Some((page, id)), false);
         let kernel = if gesture || caller == Caller::Bar {
-            self.kernel.clone()
+            self.kernel_for(caller)
         } else {
-            self.kernel.unprompted()
+            self.kernel_for(caller).unprompted()
         };
         let mut take = |name: &str| input[name].take();
         let done = match &*prop.name {
@@ -156,6 +156,10 @@ impl App {
             "log" => self.log(&input)?,
             "blockNode" => return self.node(input, cancel).await,
             "blockSave" => self.save_node(&input)?,
+            "review" => self.waiting_edits()?,
+            "approveEdit" => self.approve_edit(text(&input, "id"))?,
+            "dropEdit" => self.drop_edit(text(&input, "id"))?,
+            "newWindow" => json!({"begun": self.kernel.begin_window(self.sink(None, false)).await}),
             "shells" => self.shells().await,
             "previousShell" => return self.previous_shell().await,
             "safeFace" => {
@@ -175,6 +179,14 @@ impl App {
             }
         };
         Ok(ToolResult::of(done))
+    }
+
+    /// The kernel for a caller. What a face writes and asks for may come from the face.
+    fn kernel_for(&self, caller: Caller) -> Kernel {
+        match caller {
+            Caller::Shell(rev @ 1..) => self.kernel.of_face(rev),
+            Caller::Bar | Caller::Shell(_) => self.kernel.clone(),
+        }
     }
 
     /// The newest part of the conversation, or the one before the message that `options` names, and the display that a face

@@ -3,6 +3,7 @@
 mod keys;
 mod log;
 pub(crate) mod methods;
+mod review;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};

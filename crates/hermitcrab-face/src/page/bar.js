@@ -6,6 +6,7 @@ export class Bar {
   #doing = element('span.doing');
   #meter = element('span.meter');
   #stop;
+  #buttons;
 
   /**
    * @param {HTMLElement} header
@@ -13,11 +14,11 @@ export class Bar {
    */
   constructor(header, { Stop, ...actions }) {
     this.#stop = button('Stop', Stop, { className: 'stop', disabled: true });
-    const tools = element('nav.tools', { id: 'tools', 'aria-label': 'Face and blocks' },
-      ...Object.entries(actions).map(([text, act]) => button(text, () => {
-        this.#open(false);
-        act();
-      })));
+    this.#buttons = new Map(Object.entries(actions).map(([text, act]) => [text, button(text, () => {
+      this.#open(false);
+      act();
+    })]));
+    const tools = element('nav.tools', { id: 'tools', 'aria-label': 'Face and blocks' }, ...this.#buttons.values());
     this.menu = button('Menu', () => this.#open(this.menu.getAttribute('aria-expanded') !== 'true'), {
       className: 'menu', 'aria-expanded': 'false', 'aria-controls': 'tools',
     });
@@ -29,6 +30,13 @@ export class Bar {
     header.addEventListener('focusout', ({ relatedTarget }) => {
       if (!header.contains(relatedTarget)) this.#open(false);
     });
+  }
+
+  /** Shows how many things wait after a button's text. @param {string} text @param {number} count */
+  count(text, count) {
+    const of = this.#buttons.get(text);
+    of.textContent = count ? `${text} (${count})` : text;
+    of.classList.toggle('waits', count > 0);
   }
 
   #open(isOpen) {

@@ -8,6 +8,7 @@ import { Link } from './link.js';
 import { Log } from './log.js';
 import { Permits } from './permissions.js';
 import { Sheet } from './panel.js';
+import { Review } from './review.js';
 import { Skills } from './skills.js';
 import { Stage } from './frames.js';
 import { Strips } from './notices.js';
@@ -30,7 +31,8 @@ const wake = new Wake(place('stage'));
 const key = new Key(link, strips, stage);
 const sheet = new Sheet(place('sheet'));
 new CoreEdits(link, strips);
-const panels = [new Blocks(link), new Log(link), new Faces(link, permits, stage)];
+const review = new Review(link, (count) => bar.count(review.title, count));
+const panels = [new Blocks(link), new Log(link), review, new Faces(link, permits, stage)];
 
 /** What the person asks of the program by a button. */
 function ask(method) {

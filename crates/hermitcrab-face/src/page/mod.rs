@@ -49,6 +49,7 @@ pub(crate) const ASSETS: &[Asset] = scripts![
     "permissions.js",
     "browser_apis.js",
     "panel.js",
+    "review.js",
     "skills.js",
     "frames.js",
     "notices.js",

@@ -1,14 +1,16 @@
 //! The HTTP interface of the host page: sessions, export and import, the key. The rest goes over the socket.
 
 use axum::Json;
-use axum::extract::State;
 use axum::extract::rejection::{JsonRejection, StringRejection};
+use axum::extract::{Query, State};
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE, SET_COOKIE};
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use hermitcrab_kernel::prompt::{CoreBlock, keystone};
 use hermitcrab_kernel::{ErrorKind, ToolError};
-use pscale_blocks::bundle::{BundleError, Export, ImportBatch, MAX_BUNDLE, OnConflict};
+use pscale_blocks::bundle::{
+    BundleError, Export, ImportBatch, ImportRules, MAX_BUNDLE, OnConflict,
+};
 use secrecy::SecretString;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -21,7 +23,8 @@ type ApiAnswer = Result<Json<Value>, Refusal>;
 impl From<ToolError> for Refusal {
     fn from(fault: ToolError) -> Self {
         let status = match fault.kind {
-            ErrorKind::Exists => StatusCode::CONFLICT,
+            ErrorKind::NotFound => StatusCode::NOT_FOUND,
+            ErrorKind::Exists | ErrorKind::Conflict => StatusCode::CONFLICT,
             ErrorKind::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
             ErrorKind::Full => StatusCode::INSUFFICIENT_STORAGE,
             ErrorKind::Io | ErrorKind::Corrupt => StatusCode::INTERNAL_SERVER_ERROR,
@@ -89,9 +92,17 @@ pub(super) async fn export(State(place): State<RouteState>) -> Result<Response, 
     Ok((headers, text).into_response())
 }
 
+#[derive(Deserialize)]
+pub(super) struct ImportQuery {
+    /// Whether the person says that it is their own backup, whose labels hold.
+    #[serde(default)]
+    trust: bool,
+}
+
 /// `POST /api/import`: blocks whose names are taken come under another one.
 pub(super) async fn import(
     State(place): State<RouteState>,
+    Query(query): Query<ImportQuery>,
     body: Result<String, StringRejection>,
 ) -> ApiAnswer {
     let bundle = body.map_err(|error| match error.status() {
@@ -101,7 +112,8 @@ pub(super) async fn import(
     let parcel = ImportBatch::read(&bundle, None, false)?;
     let store = place.app.kernel.store();
     let at = place.app.kernel.now();
-    let imported = parcel.import(&*store, OnConflict::Rename, "the page", at)?;
+    let rules = ImportRules::new(OnConflict::Rename).trust(query.trust);
+    let imported = parcel.import(&*store, rules, "the page", at)?;
     place
         .app
         .broadcast("block_changed", json!({ "name": null }));

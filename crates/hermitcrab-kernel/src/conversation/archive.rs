@@ -221,6 +221,7 @@ mod tests {
         let moved = Line::Moved {
             schema_version,
             n: count - 4,
+            new_window: false,
         };
         moved.write(&mut bytes).unwrap();
         bytes

@@ -287,4 +287,22 @@ impl ConversationRecord {
         }
         true
     }
+
+    /// Moves all messages to the blocks of history, so that the next request sends none of them, and no word of the last turn. False
+    /// where they cannot be written: then the messages stay.
+    pub(crate) fn begin_window(
+        &mut self,
+        history: &HistoryBlocks,
+        store: &dyn BlockStore,
+        now: Timestamp,
+        events: &EventSink,
+    ) -> bool {
+        if !self.move_to_history(history, store, now, self.said().len(), events) {
+            return false;
+        }
+        if let Err(error) = self.forget_last_moved() {
+            events.notice(format!("{FILE} cannot be written: {error}"));
+        }
+        true
+    }
 }

@@ -45,7 +45,13 @@ pub(super) enum Line {
         message: Message,
     },
     /// The messages up to number `n` have moved to the block `history`.
-    Moved { schema_version: u32, n: u64 },
+    Moved {
+        schema_version: u32,
+        n: u64,
+        /// Whether the person began a new window: then no word of these messages is shown.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        new_window: bool,
+    },
     /// Of the messages that had not moved, those that stay: the others could not be sent.
     Repaired {
         schema_version: u32,

@@ -8,6 +8,7 @@ mod lean;
 mod line;
 mod pages;
 mod record;
+mod trace;
 mod view;
 pub mod window;
 
@@ -18,4 +19,5 @@ pub(crate) use lean::without_copies;
 pub use pages::DisplayedPage;
 pub(crate) use pages::{all, displayed, range};
 pub(crate) use record::{ConversationRecord, FILE};
+pub use trace::{Trace, TracedOrigin};
 pub(crate) use view::MovedTurn;

@@ -117,6 +117,11 @@ impl ConversationRecord {
         Origins::union(said.iter().map(|said| &said.from))
     }
 
+    /// The number of the newest message; 0 without one.
+    pub fn last(&self) -> u64 {
+        self.view.last
+    }
+
     /// The number of a message that has not moved.
     pub fn number(&self, index: usize) -> u64 {
         self.view.number(index)
@@ -129,7 +134,7 @@ impl ConversationRecord {
 
     /// Whether nothing was ever said.
     pub fn is_new(&self) -> bool {
-        self.view.last == 0
+        self.last() == 0
     }
 
     /// Whether something has moved to `history`.
@@ -164,11 +169,24 @@ impl ConversationRecord {
         self.write(vec![Line::Moved {
             schema_version: VERSION,
             n: self.view.number(last),
+            new_window: false,
         }])?;
         if self.files.is_on_disk() && self.files.length(FILE)? > archive::FILE_LIMIT {
             self.compact()?;
         }
         Ok(())
+    }
+
+    /// Forgets the last turn that moved: no word of it is shown any more.
+    pub fn forget_last_moved(&mut self) -> io::Result<()> {
+        if self.last_moved().is_none() {
+            return Ok(());
+        }
+        self.write(vec![Line::Moved {
+            schema_version: VERSION,
+            n: self.view.moved,
+            new_window: true,
+        }])
     }
 
     /// Leaves of the messages that have not moved only `kept`, each with its index among them. The record has the others, too.

@@ -82,7 +82,12 @@ impl View {
                 self.times.push(at);
                 self.numbers.push(n);
             }
-            Line::Moved { n, .. } => self.move_through(n),
+            Line::Moved { n, new_window, .. } => {
+                self.move_through(n);
+                if new_window {
+                    self.last_moved = None;
+                }
+            }
             Line::Repaired { kept, .. } => self.keep(kept),
         }
     }
@@ -170,6 +175,7 @@ impl View {
                     Some(last) => self.number(last),
                     None => self.moved,
                 },
+                new_window: false,
             },
             OldLine::Repaired { messages, .. } => self.repaired(self.indexed(messages)),
         }
@@ -272,6 +278,7 @@ mod tests {
         view.follow(Line::Moved {
             schema_version: VERSION,
             n: 1,
+            new_window: false,
         });
         let moved = view.last_moved.clone().unwrap();
         assert!(moved.text.ends_with("person: changed"), "{}", moved.text);

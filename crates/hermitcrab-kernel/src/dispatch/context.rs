@@ -3,6 +3,7 @@ use std::collections::BTreeMap;
 
 use llm_client::Clock;
 use pscale_blocks::EditAuthor;
+use pscale_blocks::store::{Origin, Origins};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
@@ -96,6 +97,12 @@ pub(crate) struct ToolCaller<'a> {
 pub(crate) struct TurnFacts {
     /// No person is at the face that asks.
     pub unprompted: bool,
+    /// The places outside that a call may come from: those of all that the request sent, and of earlier results of its round.
+    pub from: Origins,
+    /// The number of the message that calls; `None` if it is not on record.
+    pub n: Option<u64>,
+    /// The tokens that are left for marks in results; 0 where no model reads them.
+    pub marks: usize,
     /// The pages that were read.
     pub read: PagesRead,
     /// The number of shells that became the face.
@@ -119,6 +126,18 @@ impl TurnFacts {
             questioned: Some(Questioned::new()),
             ..Self::default()
         }
+    }
+
+    /// Adds places outside that the next calls may come from.
+    pub fn add_origins(&mut self, from: &Origins) {
+        self.from = Origins::union([&self.from, from]);
+    }
+
+    /// Adds a search of the provider, whose results the reply itself has.
+    pub fn add_provider_search(&mut self) {
+        let url = "a search of the provider".to_owned();
+        self.read.last = Some(url.clone());
+        self.add_origins(&Origin::Web { url }.into());
     }
 
     pub fn fail(&mut self, errors: Vec<ShellError>) {

@@ -2,6 +2,7 @@
 
 mod calls;
 mod context;
+mod origins;
 mod run;
 mod self_tools;
 

@@ -9,6 +9,7 @@ use pscale_blocks::{Block, BlockName, EditAuthor, Stamp};
 use serde_json::{Value, json};
 
 use super::context::{ToolCaller, TurnContext};
+use super::origins::{origin_of, with_origin};
 use crate::config::timestamp;
 use crate::table::{Args, ToolResult};
 use crate::toolbox::{Server, blocks};
@@ -26,7 +27,7 @@ impl TurnContext<'_> {
         clean(&mut input, &|text| redactor.redact_exact(text));
         let run = AssertUnwindSafe(self.dispatch(name, input, caller)).catch_unwind();
         let mut outcome = match run.await {
-            Ok(result) => ToolResult::from(result),
+            Ok(result) => result,
             Err(_) => ToolError::new(
                 ErrorKind::Bug,
                 format!("{name} stopped with a fault of the program"),
@@ -35,53 +36,74 @@ impl TurnContext<'_> {
             .into(),
         };
         clean(&mut outcome.content, &|text| redactor.redact(&text));
+        // The next calls of the same reply are taken to follow from this result.
+        caller.facts.add_origins(&outcome.from);
         outcome
     }
 
-    async fn dispatch(
-        &self,
-        name: &str,
-        input: Value,
-        caller: &mut ToolCaller<'_>,
-    ) -> Result<ToolResult, ToolError> {
+    async fn dispatch(&self, name: &str, input: Value, caller: &mut ToolCaller<'_>) -> ToolResult {
         let Some(tool) = self.tool(name) else {
             let fault =
                 ToolError::new(ErrorKind::UnknownTool, format!("there is no tool {name:?}"));
-            return Err(match self.near_names(name).as_slice() {
-                [] => fault.hint("block_read(\"capabilities\") lists them"),
-                near => fault.hint(format!("did you mean {}?", near.join(", "))),
-            });
+            let hint = match self.near_names(name).as_slice() {
+                [] => "block_read(\"capabilities\") lists them".to_owned(),
+                near => format!("did you mean {}?", near.join(", ")),
+            };
+            return fault.hint(hint).into();
         };
         if let Some((server, theirs)) = self.toolbox.servers.find(name) {
-            return Ok(self.on_server(server, &theirs, input, caller).await);
+            return self.on_server(server, &theirs, input, caller).await;
         }
-        let args = Args::check(input, &tool.schema)?;
-        let stamp = Stamp::new(timestamp(self.clock), caller.provenance.clone());
+        let args = match Args::check(input, &tool.schema) {
+            Ok(args) => args,
+            Err(fault) => return fault.into(),
+        };
         let before = self.own_block(&args, caller);
-        if let Some(result) = blocks::run(
-            name,
-            &args,
-            &*self.toolbox.store,
-            &stamp,
-            caller.facts.questioned.as_mut(),
-        ) {
+        let (store, stamp) = (&*self.toolbox.store, self.stamp(caller));
+        let review = Some(&self.toolbox.review);
+        let questioned = caller.facts.questioned.as_mut();
+        if let Some(result) = blocks::run(name, &args, store, &stamp, review, questioned) {
+            let result = ToolResult::from(result);
             if let Some((name, before)) = before {
                 self.tell_of_edit(&name, &before, caller);
             }
-            if result
-                .as_ref()
-                .is_ok_and(|outcome| blocks::changed(name, outcome))
-            {
-                caller.events.send(Event::BlockChanged {
-                    name: args.text("name").to_owned(),
-                });
-            }
-            return result;
+            tell_of_change(name, &args, &result, caller);
+            return self.name_origins(name, &args, result, caller);
         }
+        let origin = origin_of(name, &args);
+        let result = self.run_other(name, args, caller).await;
+        with_origin(result, origin, caller)
+    }
+
+    /// The stamp of an edit that a caller makes now.
+    fn stamp(&self, caller: &ToolCaller<'_>) -> Stamp {
+        let stamp = Stamp::new(timestamp(self.clock), caller.provenance.clone());
+        let stamp = stamp.with_from(caller.facts.from.clone());
+        match caller.facts.n {
+            Some(n) => stamp.with_message(n),
+            None => stamp,
+        }
+    }
+
+    /// Runs a tool that is not one on blocks.
+    async fn run_other(
+        &self,
+        name: &str,
+        args: Args,
+        caller: &mut ToolCaller<'_>,
+    ) -> Result<ToolResult, ToolError> {
         match name {
             "get_source" => self.get_source(),
             "recompile" => self.recompile(args.text("jsx"), caller).await,
-            "patch_source" => self.patch_source(&args, caller).await,
+            "patch_source" => {
+                // The new shell has most of its text from the running one, and an error quotes it.
+                let rev = self.faces.state().shell;
+                let from = rev.map(|rev| self.faces.origins_of_source(rev));
+                let from = from.unwrap_or_default();
+                caller.facts.add_origins(&from);
+                let patched = self.patch_source(&args, caller).await;
+                Ok(ToolResult::from(patched).with_from(&from))
+            }
             "get_datetime" => Ok(self.datetime()),
             "set_tools" => self.set_tools(&args.texts("names"), caller).await,
             "shell_list" => Ok(self.shell_list()),
@@ -224,6 +246,20 @@ impl TurnContext<'_> {
             "text": answer.reply.text(),
             "model": answer.model,
         })))
+    }
+}
+
+/// Shows pages and the person that a block is another one now, or that an edit waits.
+fn tell_of_change(tool: &str, args: &Args, result: &ToolResult, caller: &ToolCaller<'_>) {
+    let name = args.text("name");
+    let text = |key: &str| result.content[key].as_str();
+    if let (Some(id), Some(why)) = (text("queued"), text("why")) {
+        caller.events.notice(format!(
+            "an edit of {name} waits for you as {id} ({why}): /review, or hermitcrab block review"
+        ));
+    } else if blocks::changed(tool, result) {
+        let name = name.to_owned();
+        caller.events.send(Event::BlockChanged { name });
     }
 }
 

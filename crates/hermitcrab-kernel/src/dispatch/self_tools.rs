@@ -1,6 +1,7 @@
 //! The tools of the model on itself: its face, its tools, the conversation.
 
 use llm_client::{BlockKind, Raw, ToolSpec};
+use pscale_blocks::store::Origins;
 use pscale_blocks::{O200k, TokenCounter as _};
 use serde_json::json;
 
@@ -21,8 +22,8 @@ const MOUNTS: u32 = 2;
 
 impl TurnContext<'_> {
     pub(crate) fn get_source(&self) -> Result<ToolResult, ToolError> {
-        let (_, source) = self.running_source()?;
-        Ok(ToolResult::of(source))
+        let (rev, source) = self.running_source()?;
+        Ok(ToolResult::of(source).with_from(&self.faces.origins_of_source(rev)))
     }
 
     /// The revision and the JSX of the running shell.
@@ -97,7 +98,8 @@ impl TurnContext<'_> {
         caller: &mut ToolCaller<'_>,
     ) -> Result<ToolResult, ToolError> {
         let by = caller.by.clone();
-        let rev = (self.faces.add(&compiled, &by)).map_err(ToolError::from_io)?;
+        let from = caller.facts.from.clone();
+        let rev = (self.faces.add(&compiled, &by, from)).map_err(ToolError::from_io)?;
         let mut answer = json!({
             "rev": rev,
             "component": compiled.component,
@@ -157,7 +159,8 @@ impl TurnContext<'_> {
         outcome.content["column"] = json!(error.column);
         outcome.content["rev"] = rev.into();
         caller.facts.fail(vec![error]);
-        Ok(outcome)
+        // The shell chose the words of its error, from whatever it had read.
+        Ok(outcome.with_from(&self.faces.origins_of_acts(rev)))
     }
 
     pub(crate) fn shell_list(&self) -> ToolResult {
@@ -169,7 +172,10 @@ impl TurnContext<'_> {
                 row
             })
             .collect();
-        ToolResult::of(rows)
+        // A component may have any name.
+        let from = self.faces.shells();
+        let from = Origins::union(from.iter().map(|shell| &shell.from));
+        ToolResult::of(rows).with_from(&from)
     }
 
     /// Goes back to a shell that was kept: it is compiled and shown again, under its own revision.
@@ -362,7 +368,8 @@ impl TurnContext<'_> {
         if !part.unread.is_empty() {
             answer["unread"] = json!(part.unread);
         }
-        Ok(ToolResult::of(answer))
+        let from = Origins::union(part.messages.iter().map(|message| &message.said.from));
+        Ok(ToolResult::of(answer).with_from(&from))
     }
 }
 

@@ -2,6 +2,7 @@ use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use llm_client::{Clock, Redactor};
+use pscale_blocks::store::{Origin, Origins};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
@@ -95,9 +96,15 @@ impl FaceManager {
     /// person's next words, and is marked as no words of the person's. The five newest lines of at most 500 characters
     /// are kept, equal ones as one with a count.
     pub fn note(&self, line: &str) {
+        let rev = self.state().shell.unwrap_or_default();
+        self.note_of(rev, line);
+    }
+
+    fn note_of(&self, rev: u64, line: &str) {
         let line = self.redactor.redact(line);
         let (line, _) = pscale_blocks::store::remove_keys(&line);
-        self.notes().add(&line);
+        let from = self.origins_of_acts(rev);
+        self.notes().add(&line, from);
     }
 
     /// Handles the crash of a shell that was the face: counts it, notes it for the model, and returns the face from now
@@ -117,7 +124,7 @@ impl FaceManager {
             None => FaceRecovery::Safe,
         };
         drop(shells);
-        self.note(&next.line(rev, error));
+        self.note_of(rev, &next.line(rev, error));
         let now = next.rev();
         let noted = self.change_state(|state| state.shell = now);
         // What cannot be written holds in memory: the next face must not depend on the disk.
@@ -209,9 +216,20 @@ impl FaceManager {
     }
 
     /// Keeps a new shell and returns its revision; [`Self::mark`] notes whether it mounted.
-    pub(crate) fn add(&self, compiled: &CompiledShell, by: &str) -> io::Result<u64> {
-        self.kept()
-            .add(&self.files, compiled, timestamp(&*self.clock), by)
+    pub(crate) fn add(&self, compiled: &CompiledShell, by: &str, from: Origins) -> io::Result<u64> {
+        let now = timestamp(&*self.clock);
+        self.kept().add(&self.files, compiled, now, by, from)
+    }
+
+    /// The places outside that the source of a shell may come from.
+    pub(crate) fn origins_of_source(&self, rev: u64) -> Origins {
+        self.kept().origins(rev)
+    }
+
+    /// The places outside that the words and edits of a shell may come from: the shell itself, and those of its source.
+    pub(crate) fn origins_of_acts(&self, rev: u64) -> Origins {
+        let source = self.kept().origins(rev);
+        Origins::union([&Origin::Face { rev }.into(), &source])
     }
 
     /// Notes whether a shell mounted, `None` if no page was open, and lets the oldest go.

@@ -3,6 +3,8 @@
 use std::collections::VecDeque;
 use std::fmt::Write as _;
 
+use pscale_blocks::store::Origins;
+
 use crate::prompt::FROM_FACE;
 
 /// The limits: the number of lines, and the characters of a line.
@@ -17,22 +19,26 @@ pub(crate) struct Notes(VecDeque<Note>);
 struct Note {
     line: String,
     times: u32,
+    /// The places outside that the line may come from.
+    from: Origins,
 }
 
 impl Notes {
     /// Adds a line; one that waits already is counted, and is the newest again.
-    pub fn add(&mut self, line: &str) {
+    pub fn add(&mut self, line: &str, from: Origins) {
         let line = one_line(line);
         if line.is_empty() {
             return;
         }
-        self.put(Note { line, times: 1 });
+        let times = 1;
+        self.put(Note { line, times, from });
     }
 
     fn put(&mut self, mut note: Note) {
         let known = self.0.iter().position(|known| known.line == note.line);
         if let Some(known) = known.and_then(|at| self.0.remove(at)) {
             note.times = note.times.saturating_add(known.times);
+            note.from = Origins::union([&known.from, &note.from]);
         }
         self.0.push_back(note);
         while self.0.len() > LINES {
@@ -52,10 +58,15 @@ impl Notes {
         }
     }
 
+    /// The places outside that the lines may come from.
+    pub fn origins(&self) -> Origins {
+        Origins::union(self.0.iter().map(|note| &note.from))
+    }
+
     /// The lines as the model reads them; `None` without lines. They are marked, because a face may report any text.
     pub fn text(&self) -> Option<String> {
         let mut text = String::new();
-        for Note { line, times } in &self.0 {
+        for Note { line, times, .. } in &self.0 {
             let times = match times {
                 1 => String::new(),
                 times => format!(" ({times} times)"),

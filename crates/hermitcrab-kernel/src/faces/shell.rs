@@ -1,4 +1,5 @@
 use jiff::Timestamp;
+use pscale_blocks::store::Origins;
 use serde::{Deserialize, Serialize};
 
 /// Finds the JSX in a text and compiles it. The face crate has the real one.
@@ -92,4 +93,7 @@ pub struct ShellInfo {
     pub mounted: Option<bool>,
     /// The number of crashes on a page; a hang counts at least as two. After two it is never restored.
     pub deaths: u32,
+    /// The places outside that the shell may come from: those of the turn that wrote it.
+    #[serde(default, skip_serializing_if = "Origins::is_empty")]
+    pub from: Origins,
 }

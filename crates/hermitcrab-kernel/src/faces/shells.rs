@@ -3,6 +3,7 @@
 use std::io;
 
 use jiff::Timestamp;
+use pscale_blocks::store::{Origin, Origins};
 use serde::{Deserialize, Serialize};
 
 use super::shell::{CompiledShell, ShellInfo};
@@ -76,7 +77,7 @@ impl Shells {
         Ok((shells, Some(notice)))
     }
 
-    /// The shells whose sources are there; their authors are unknown.
+    /// The shells whose sources are there; their authors and origins are unknown.
     fn found(files: &FileStore) -> io::Result<Self> {
         let names = files.list(FOLDER)?;
         let revs = names.iter().filter_map(|name| name.strip_suffix(".jsx"));
@@ -95,6 +96,7 @@ impl Shells {
                     component: unknown(),
                     mounted: None,
                     deaths: 0,
+                    from: Origin::Face { rev }.into(),
                 })
                 .collect(),
         })
@@ -113,6 +115,12 @@ impl Shells {
         Ok(bytes.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()))
     }
 
+    /// The places outside that a shell may come from. One that is not kept may come from itself.
+    pub fn origins(&self, rev: u64) -> Origins {
+        let shell = self.kept.iter().find(|shell| shell.rev == rev);
+        shell.map_or_else(|| Origin::Face { rev }.into(), |shell| shell.from.clone())
+    }
+
     /// The revision that the next shell gets.
     pub fn next_rev(&self) -> u64 {
         self.last + 1
@@ -125,6 +133,7 @@ impl Shells {
         compiled: &CompiledShell,
         at: Timestamp,
         by: &str,
+        from: Origins,
     ) -> io::Result<u64> {
         let rev = self.next_rev();
         files.replace(&source_file(rev), compiled.source.as_bytes())?;
@@ -136,6 +145,7 @@ impl Shells {
             component: compiled.component.clone(),
             mounted: None,
             deaths: 0,
+            from,
         });
         self.save(files)?;
         Ok(rev)

@@ -119,7 +119,7 @@ impl KernelBuilder {
         let (spending, broken) =
             SpendMeter::open(&config, files.clone(), clock.clone(), &provider)?;
         notices.extend(broken);
-        let toolbox = Toolbox::new(&config, store, host, servers, &clock);
+        let toolbox = Toolbox::new(&config, store, files.clone(), host, servers, &clock);
         let toolbox = toolbox.map_err(KernelError::Setting)?;
         // A start that is refused has not changed it.
         notices.extend(record.make_current());
@@ -140,6 +140,7 @@ impl KernelBuilder {
         Ok(Kernel {
             owners: Arc::new(owners),
             unprompted: false,
+            face: None,
         })
     }
 }

@@ -11,7 +11,7 @@ use pscale_blocks::{Block, BlockStore, EditAuthor, O200k, Op, Stamp, StoreError}
 use crate::KernelError;
 use crate::conversation::{self, ConversationRecord};
 use crate::prompt::keystone::{self, Choice, Persisted, StoreAction};
-use crate::prompt::{CoreBlock, Identity};
+use crate::prompt::{BlockLabels, CoreBlock, Identity};
 use crate::storage::FileStore;
 
 /// The prepared parts.
@@ -34,10 +34,17 @@ pub(super) fn prepare(store: &dyn BlockStore, now: Timestamp) -> Result<Prepared
         }
         Err(error) => return Err(error.into()),
     };
+    let mut labels = BlockLabels::new();
+    for core in [CoreBlock::Keystone, CoreBlock::Constitution] {
+        if let Ok(found) = store.labels(core.name()) {
+            labels.insert(core, found);
+        }
+    }
     Ok(Prepared {
         identity: Identity {
             keystone,
             constitution,
+            labels,
         },
         notices,
     })
@@ -111,6 +118,9 @@ fn choose_keystone(
         }
         StoreAction::Replace { keep_as } => {
             if let (Some(kept), Ok(found)) = (keep_as, &stored) {
+                // What an import brought is no text of the program's, also under another name.
+                let labels = store.labels(name)?.nodes().clone();
+                let stamp = stamp.clone().with_labels(labels);
                 match store.create(&kept, &found.block, &stamp) {
                     Ok(_) | Err(StoreError::Exists { .. }) => {}
                     Err(error) => return Err(error),

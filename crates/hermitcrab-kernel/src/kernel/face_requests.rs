@@ -5,7 +5,7 @@ use tokio_util::sync::CancellationToken;
 use super::{Kernel, may_block};
 use crate::dispatch::clean;
 use crate::table::ToolResult;
-use crate::turn::face_request::{self, AnswerFormat};
+use crate::turn::face_request::{self, AnswerFormat, FaceCaller};
 use crate::{ErrorKind, EventSink, ToolError};
 
 impl Kernel {
@@ -78,8 +78,13 @@ impl Kernel {
         events: &EventSink,
         cancel: &CancellationToken,
     ) -> ToolResult {
-        let (context, unprompted) = (self.owners.context(), self.unprompted);
-        let answer = face_request::ask(context, params, form, by, unprompted, events, cancel);
+        let context = self.owners.context();
+        let caller = FaceCaller {
+            by,
+            unprompted: self.unprompted,
+            from: self.origins(),
+        };
+        let answer = face_request::ask(context, params, form, caller, events, cancel);
         let mut outcome = ToolResult::from(may_block(answer).await.map(ToolResult::of));
         let redactor = &context.config.redactor;
         clean(&mut outcome.content, &|text| redactor.redact(&text));

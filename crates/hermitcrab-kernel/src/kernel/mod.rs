@@ -11,13 +11,14 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use llm_client::{Message, Redactor};
-use pscale_blocks::{BlockStore, EditAuthor};
+use pscale_blocks::store::Origins;
+use pscale_blocks::{BlockName, BlockStore, EditAuthor, Path as BlockPath};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::config::{Usage, timestamp};
 use crate::conversation::{
-    self, Author, ConversationRecord, DisplayedMessage, DisplayedPage, Utterance,
+    self, Author, ConversationRecord, DisplayedMessage, DisplayedPage, Trace, Utterance,
 };
 use crate::dispatch::{ToolCaller, TurnFacts, author};
 use crate::faces::FaceManager;
@@ -25,6 +26,7 @@ use crate::prompt::Phase;
 use crate::spending::SpendMeter;
 use crate::storage::FileStore;
 use crate::table::ToolResult;
+use crate::toolbox::ReviewQueue;
 use crate::turn::{self, check_input};
 use crate::{
     Brain, BrainInfo, EventSink, KernelError, PromptPreview, ToolError, TurnReport, spending,
@@ -43,6 +45,8 @@ pub struct Kernel {
     owners: Arc<Owners>,
     /// Whether it works for a face without a person.
     unprompted: bool,
+    /// The revision of the face that it works for. `None`: the person.
+    face: Option<u64>,
 }
 
 impl Kernel {
@@ -95,6 +99,22 @@ impl Kernel {
             unprompted: true,
             ..self.clone()
         }
+    }
+
+    /// The same kernel for a face with this revision: what it writes and asks for may come from it, and from where its source
+    /// comes from.
+    #[must_use]
+    pub fn of_face(&self, rev: u64) -> Self {
+        Self {
+            face: Some(rev),
+            ..self.clone()
+        }
+    }
+
+    /// The places outside that requests may come from.
+    fn origins(&self) -> Origins {
+        let of_face = |rev| self.owners.faces.origins_of_acts(rev);
+        self.face.map(of_face).unwrap_or_default()
     }
 
     /// Counts a request that a face makes while the person is absent, priced or not.
@@ -164,6 +184,21 @@ impl Kernel {
         may_block(preview).await
     }
 
+    /// Begins a new window: every message moves to the block `history`, and the next request sends none of them. So a text from
+    /// outside that was in the window makes no later edit wait. False if the messages cannot move; then they stay, and a notice has
+    /// the reason.
+    ///
+    /// Only the person decides this. Neither a tool nor a face can.
+    pub async fn begin_window(&self, events: EventSink) -> bool {
+        let begin = async {
+            let mut record = self.owners.record.lock().await;
+            let context = self.owners.context();
+            let store = &*context.toolbox.store;
+            record.begin_window(context.history, store, self.now(), &events)
+        };
+        may_block(begin).await
+    }
+
     /// Runs a tool outside of a turn: for a face, or for the person. A failure is an answer, too.
     pub async fn call_tool(
         &self,
@@ -175,6 +210,7 @@ impl Kernel {
     ) -> ToolResult {
         let mut facts = TurnFacts::default();
         facts.unprompted = self.unprompted;
+        facts.from = self.origins();
         let mut caller = ToolCaller {
             by: author(&by),
             provenance: by,
@@ -291,6 +327,20 @@ impl Kernel {
     /// The kept shells, and the state of the face.
     pub fn faces(&self) -> &FaceManager {
         &self.owners.faces
+    }
+
+    /// The edits that wait for the person.
+    pub fn review(&self) -> &ReviewQueue {
+        &self.owners.toolbox.review
+    }
+
+    /// The origin of a node's text: see [`Trace`].
+    ///
+    /// # Errors
+    /// There is no such text, or the log or the record cannot be read.
+    pub fn trace(&self, name: &BlockName, path: &BlockPath) -> Result<Trace, ToolError> {
+        let store = &*self.owners.toolbox.store;
+        Trace::read(&self.owners.files, store, name, path)
     }
 
     /// The blocks.

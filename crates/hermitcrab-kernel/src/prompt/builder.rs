@@ -1,12 +1,13 @@
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use pscale_blocks::layer::{DetailLevel, aperture, render_outline};
-use pscale_blocks::{TokenCounter, render_json};
+use pscale_blocks::layer::{DetailLevel, Layer, Suffix, aperture, render_outline};
+use pscale_blocks::store::Origins;
+use pscale_blocks::{Path, TokenCounter, render_json};
 
 use super::defaults::CoreBlock;
 use super::receipt;
-use super::system::{Part, PromptBlocks, SystemPrompt};
+use super::system::{MARKS, Part, PromptBlocks, SystemPrompt};
 
 /// The prompt while it is being made: parts, one after another, each under its limit.
 pub(super) struct PromptBuilder<'a> {
@@ -14,6 +15,10 @@ pub(super) struct PromptBuilder<'a> {
     tokens: &'a dyn TokenCounter,
     text: String,
     parts: Vec<Part>,
+    /// The places outside that the texts so far come from.
+    from: Origins,
+    /// The tokens that are left for marks.
+    marks: usize,
 }
 
 impl<'a> PromptBuilder<'a> {
@@ -23,6 +28,8 @@ impl<'a> PromptBuilder<'a> {
             tokens,
             text: String::new(),
             parts: Vec::new(),
+            from: Origins::default(),
+            marks: MARKS,
         }
     }
 
@@ -40,6 +47,10 @@ impl<'a> PromptBuilder<'a> {
             self.outline(core, DetailLevel::Full, limit);
             return;
         }
+        // JSON has no place for a mark.
+        if let Some(labels) = self.blocks.labels(core) {
+            self.from = Origins::union([&self.from].into_iter().chain(labels.nodes().values()));
+        }
         self.text.push_str(&text);
         self.parts.push(Part {
             name: core.name().as_str(),
@@ -49,11 +60,50 @@ impl<'a> PromptBuilder<'a> {
         });
     }
 
+    /// A layer in which nodes with a label have a mark, as long as there is room for marks. A mark follows `suffix`.
+    fn marked(
+        &mut self,
+        core: CoreBlock,
+        suffix: &Suffix<'_>,
+        render: impl Fn(&Suffix<'_>) -> Layer,
+    ) -> Layer {
+        let Some(labels) = self.blocks.labels(core) else {
+            return render(suffix);
+        };
+        let label = |path: &Path| labels.at(path);
+        let mark = |path: &Path| label(path).map(Origins::mark).unwrap_or_default();
+        let mut layer = render(&|path| suffix(path) + &mark(&path));
+        let is_labelled = |path: &&Path| label(path).is_some();
+        let with_labels = layer.shown.iter().filter(is_labelled).copied();
+        let with_labels: Vec<_> = with_labels.collect();
+        let mut with_marks = BTreeSet::new();
+        for path in &with_labels {
+            let Some(left) = self.marks.checked_sub(self.tokens.count(&mark(path))) else {
+                break;
+            };
+            self.marks = left;
+            with_marks.insert(*path);
+        }
+        if with_marks.len() < with_labels.len() {
+            layer = render(&|path| {
+                let mut suffix = suffix(path);
+                if with_marks.contains(&path) {
+                    suffix += &mark(&path);
+                }
+                suffix
+            });
+        }
+        let shown = layer.shown.iter().filter_map(label);
+        self.from = Origins::union([&self.from].into_iter().chain(shown));
+        layer
+    }
+
     /// The upper levels of a block.
     pub fn outline(&mut self, core: CoreBlock, depth: DetailLevel, limit: usize) {
         let block = self.blocks.get(core);
-        let layer = render_outline(block, core.name(), depth, limit, self.tokens, &|_| {
-            String::new()
+        let tokens = self.tokens;
+        let layer = self.marked(core, &|_| String::new(), |suffix| {
+            render_outline(block, core.name(), depth, limit, tokens, suffix)
         });
         self.text.push_str(&layer.text);
         self.parts.push(Part {
@@ -81,16 +131,18 @@ impl<'a> PromptBuilder<'a> {
         let cached = self.tokens.count(&self.text);
         let room = memory.min(limit.saturating_sub(cached));
         let core = CoreBlock::Memory;
-        let block = self.blocks.get(core);
-        let suffixes = RefCell::new(BTreeMap::new());
-        let suffix = |path| {
-            let mut suffixes = suffixes.borrow_mut();
-            let suffix = suffixes.entry(path);
-            suffix
-                .or_insert_with(|| receipt::suffix(block, &path, self.tokens))
+        let (block, tokens) = (self.blocks.get(core), self.tokens);
+        let receipts = RefCell::new(BTreeMap::new());
+        let receipt = |path| {
+            let mut receipts = receipts.borrow_mut();
+            let receipt = receipts.entry(path);
+            receipt
+                .or_insert_with(|| receipt::suffix(block, &path, tokens))
                 .clone()
         };
-        let layer = aperture(block, core.name(), room, self.tokens, &suffix);
+        let layer = self.marked(core, &receipt, |suffix| {
+            aperture(block, core.name(), room, tokens, suffix)
+        });
         self.parts.push(Part {
             name: core.name().as_str(),
             tokens: layer.tokens,
@@ -103,6 +155,7 @@ impl<'a> PromptBuilder<'a> {
             parts: self.parts,
             tokens: cached + layer.tokens,
             limit,
+            from: self.from,
         }
     }
 }

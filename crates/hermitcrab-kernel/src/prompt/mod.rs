@@ -14,5 +14,7 @@ mod system;
 pub use defaults::{CoreBlock, new_memory};
 pub(crate) use kernel_words::FROM_FACE;
 pub use receipt::{Receipt, SummaryFact};
-pub(crate) use system::Identity;
-pub use system::{BOOT_MESSAGE, FIXED_LINE, Part, Phase, PromptBlocks, Running, SystemPrompt};
+pub use system::{
+    BOOT_MESSAGE, BlockLabels, FIXED_LINE, Part, Phase, PromptBlocks, Running, SystemPrompt,
+};
+pub(crate) use system::{Identity, MARKS};

@@ -291,7 +291,7 @@ impl FileStore {
 /// The kernel's files. Those that are not in their place yet begin with the prefix.
 const DISK: Disk = Disk::private(".kernel-");
 /// The folders in which files are replaced.
-const FOLDERS: [&str; 5] = ["", "shells", "kv", "conversation", "usage"];
+const FOLDERS: [&str; 6] = ["", "shells", "kv", "conversation", "usage", "review"];
 /// The largest size of an archive when unpacked, in bytes: about 1 MiB and one message.
 const ARCHIVE_LIMIT: u64 = 1 << 27;
 

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use pscale_blocks::store::{Edited, LogRange};
+use pscale_blocks::store::{Edited, LogEntry, LogRange, Origins};
 use pscale_blocks::{
-    Appended, Applied, Block, BlockError, BlockName, BlockStore, Op, Path, Stamp, StoreError,
-    Summary, SummaryKind,
+    Appended, Applied, Block, BlockError, BlockName, BlockStore, EditAuthor, Op, Path, Stamp,
+    StoreError, Summary, SummaryKind,
 };
 use serde_json::{Value, json};
 
+use super::review::{RanEdit, ReviewGate, ReviewOp, ReviewQueue};
 use crate::prompt::Receipt;
 use crate::table::{Args, ToolResult};
 use crate::{ErrorKind, ToolError};
@@ -23,12 +24,14 @@ const HEAD: usize = 160;
 const ROWS: usize = 50;
 
 /// Runs a tool on blocks outside of a kernel: `block_read` and the others of that family, and no other tool. A failure is
-/// an answer, too.
+/// an answer, too. With `review` an edit of the blocks that say who the model is waits there for the person if its stamp
+/// names a place outside.
 pub fn run_block_tool(
     name: &str,
     input: Value,
     store: &dyn BlockStore,
     stamp: &Stamp,
+    review: Option<&ReviewQueue>,
 ) -> ToolResult {
     let unknown = || {
         ToolError::new(
@@ -40,7 +43,9 @@ pub fn run_block_tool(
         return unknown().into();
     };
     Args::check(input, &tool.schema)
-        .and_then(|args| run(name, &args, store, stamp, None).unwrap_or_else(|| Err(unknown())))
+        .and_then(|args| {
+            run(name, &args, store, stamp, review, None).unwrap_or_else(|| Err(unknown()))
+        })
         .into()
 }
 
@@ -54,21 +59,27 @@ pub(crate) fn run(
     args: &Args,
     store: &dyn BlockStore,
     stamp: &Stamp,
+    review: Option<&ReviewQueue>,
     questioned: Option<&mut Questioned>,
 ) -> Option<Result<ToolResult, ToolError>> {
+    let edits = Edits {
+        store,
+        stamp,
+        review,
+    };
     Some(match name {
         "block_read" => read(args, store),
         "block_list" => list(store),
-        "block_create" => create(args, store, stamp),
-        "block_write" => write(args, store, stamp),
-        "block_append" => append(args, store, stamp, questioned),
-        "block_grow" => grow(args, store, stamp, questioned),
-        "block_move" => relocate(args, store, stamp),
-        "block_remove" => remove(args, store, stamp),
+        "block_create" => create(args, &edits),
+        "block_write" => write(args, &edits),
+        "block_append" => append(args, &edits, questioned),
+        "block_grow" => grow(args, &edits, questioned),
+        "block_move" => relocate(args, &edits),
+        "block_remove" => remove(args, &edits),
         "block_search" => search(args, store),
         "block_log" => log(args, store),
-        "block_undo" => step(args, |name, count| store.undo(name, count, stamp), "undone"),
-        "block_redo" => step(args, |name, count| store.redo(name, count, stamp), "redone"),
+        "block_undo" => step(args, &edits, |count| ReviewOp::Undo { count }, "undone"),
+        "block_redo" => step(args, &edits, |count| ReviewOp::Redo { count }, "redone"),
         _ => return None,
     })
 }
@@ -80,10 +91,12 @@ pub(crate) fn changed(name: &str, outcome: &ToolResult) -> bool {
         "block_read" | "block_list" | "block_search" | "block_log"
     );
     let answer = &outcome.content;
-    // Asking for a summary changes nothing, unless one came with it; so does a question about one.
+    // Asking for a summary changes nothing, unless one came with it; so does a question about one, and an edit that waits for
+    // the person.
     let asks = answer.get("needs_summary").is_some() && answer["stored_summary"] != true
         || answer["written"] == false;
-    !reads && !outcome.is_error && !asks
+    let waits = answer.get("queued").is_some();
+    !reads && !outcome.is_error && !asks && !waits
 }
 
 fn read(args: &Args, store: &dyn BlockStore) -> Result<ToolResult, ToolError> {
@@ -163,69 +176,70 @@ fn list(store: &dyn BlockStore) -> Result<ToolResult, ToolError> {
     Ok(ToolResult::of(rows))
 }
 
-fn create(args: &Args, store: &dyn BlockStore, stamp: &Stamp) -> Result<ToolResult, ToolError> {
+fn create(args: &Args, edits: &Edits<'_>) -> Result<ToolResult, ToolError> {
     let name = args.block("name")?;
     let text = args.text("pscale0");
     if text.trim().is_empty() {
         return Err(fault(BlockError::EmptyContent)
             .hint("pscale0 says what the block is and how to use it"));
     }
-    let mut block = Block::new("-");
-    block.write(&block.head(), text).map_err(fault)?;
-    let rev = store.create(&name, &block, stamp).map_err(store_fault)?;
+    let text = text.to_owned();
+    let done = match edits.run(&name, &ReviewOp::Create { text })? {
+        EditOutcome::Done(done) => done,
+        EditOutcome::Waits(answer) => return Ok(ToolResult::of(answer)),
+    };
+    let head = edits.store.load(&name)?.block.head();
     Ok(ToolResult::of(
-        json!({"name": name, "path": block.head(), "rev": rev}),
+        json!({"name": name, "path": head, "rev": done.rev}),
     ))
 }
 
-fn write(args: &Args, store: &dyn BlockStore, stamp: &Stamp) -> Result<ToolResult, ToolError> {
+fn write(args: &Args, edits: &Edits<'_>) -> Result<ToolResult, ToolError> {
     let (path, note) = required(args, "path")?;
     let op = Op::Write {
         path,
         text: args.text("content").to_owned(),
     };
-    edit(args, store, stamp, &op, note)
+    edit(args, edits, &op, note)
 }
 
-fn remove(args: &Args, store: &dyn BlockStore, stamp: &Stamp) -> Result<ToolResult, ToolError> {
+fn remove(args: &Args, edits: &Edits<'_>) -> Result<ToolResult, ToolError> {
     let (path, note) = required(args, "path")?;
-    edit(args, store, stamp, &Op::Remove { path }, note)
+    edit(args, edits, &Op::Remove { path }, note)
 }
 
-fn relocate(args: &Args, store: &dyn BlockStore, stamp: &Stamp) -> Result<ToolResult, ToolError> {
+fn relocate(args: &Args, edits: &Edits<'_>) -> Result<ToolResult, ToolError> {
     let (from, _) = required(args, "from")?;
     let (to, note) = required(args, "to")?;
-    edit(args, store, stamp, &Op::Relocate { from, to }, note)
+    edit(args, edits, &Op::Relocate { from, to }, note)
 }
 
 fn grow(
     args: &Args,
-    store: &dyn BlockStore,
-    stamp: &Stamp,
+    edits: &Edits<'_>,
     questioned: Option<&mut Questioned>,
 ) -> Result<ToolResult, ToolError> {
     let summary = summary(args, args.text("summary"));
-    if let Some(question) = question(args, store, &summary, None, questioned)? {
+    if let Some(question) = question(args, edits.store, &summary, None, questioned)? {
         return Ok(question);
     }
-    edit(args, store, stamp, &Op::Grow { summary }, None)
+    edit(args, edits, &Op::Grow { summary }, None)
 }
 
 fn append(
     args: &Args,
-    store: &dyn BlockStore,
-    stamp: &Stamp,
+    edits: &Edits<'_>,
     questioned: Option<&mut Questioned>,
 ) -> Result<ToolResult, ToolError> {
     let text = args.text("content");
     let summary = args.optional("summary").map(|text| summary(args, text));
     if let Some(summary) = &summary
-        && let Some(question) = question(args, store, summary, Some(text), questioned)?
+        && let Some(question) = question(args, edits.store, summary, Some(text), questioned)?
     {
         return Ok(question);
     }
     let text = text.to_owned();
-    edit(args, store, stamp, &Op::Append { text, summary }, None)
+    edit(args, edits, &Op::Append { text, summary }, None)
 }
 
 /// The answer in the place of writing a summary that adds facts: for an entry that is appended, or for a growth. An emergence
@@ -273,24 +287,58 @@ fn required(args: &Args, name: &str) -> Result<(Path, Option<String>), ToolError
         .ok_or_else(|| ToolError::new(ErrorKind::BadArguments, format!("{name} is missing")))
 }
 
+/// The way to edits: to the store, or to the edits that wait for the person.
+struct Edits<'a> {
+    store: &'a dyn BlockStore,
+    stamp: &'a Stamp,
+    review: Option<&'a ReviewQueue>,
+}
+
+/// The outcome of an edit that did not fail.
+enum EditOutcome {
+    Done(Box<RanEdit>),
+    /// The edit waits for the person: this is the answer.
+    Waits(Value),
+}
+
+impl Edits<'_> {
+    fn run(&self, name: &BlockName, op: &ReviewOp) -> Result<EditOutcome, ToolError> {
+        let gate = match self.review {
+            Some(review) => review.check(name, op, self.store, self.stamp)?,
+            None => ReviewGate::Open { rev: None },
+        };
+        match gate {
+            ReviewGate::Open { rev } => {
+                let done = op.run(name, rev, self.store, self.stamp);
+                Ok(EditOutcome::Done(Box::new(done.map_err(store_fault)?)))
+            }
+            ReviewGate::Waits(answer) => Ok(EditOutcome::Waits(answer)),
+        }
+    }
+}
+
 fn edit(
     args: &Args,
-    store: &dyn BlockStore,
-    stamp: &Stamp,
+    edits: &Edits<'_>,
     op: &Op,
     note: Option<String>,
 ) -> Result<ToolResult, ToolError> {
     let name = args.block("name")?;
-    let edited = store.edit(&name, None, op, stamp).map_err(store_fault)?;
+    let edited = match edits.run(&name, &ReviewOp::Edit(op.clone()))? {
+        EditOutcome::Done(edited) => edited,
+        EditOutcome::Waits(answer) => return Ok(ToolResult::of(answer)),
+    };
     let mut answer = json!({"name": name, "rev": edited.rev});
-    describe(&edited, &mut answer);
-    let change = edited.applied.as_ref().and_then(Applied::change);
-    // The text of a node may be a summary, too. The edit is done, whether the block can be read again or not.
-    if let Some(path) = change.map(|change| change.summary.unwrap_or(change.path))
-        && let Ok(found) = store.load(&name)
-        && let Some(receipt) = Receipt::quick(&found.block, &path)
-    {
-        answer["receipt"] = receipt.answer();
+    if let Some(edited) = &edited.edited {
+        describe(edited, &mut answer);
+        let change = edited.applied.as_ref().and_then(Applied::change);
+        // The text of a node may be a summary, too. The edit is done, whether the block can be read again or not.
+        if let Some(path) = change.map(|change| change.summary.unwrap_or(change.path))
+            && let Ok(found) = edits.store.load(&name)
+            && let Some(receipt) = Receipt::quick(&found.block, &path)
+        {
+            answer["receipt"] = receipt.answer();
+        }
     }
     if let Some(note) = note {
         answer["note"] = note.into();
@@ -376,13 +424,19 @@ fn log(args: &Args, store: &dyn BlockStore) -> Result<ToolResult, ToolError> {
             json!({"rev": entry.rev, "at": entry.at, "by": entry.by, "did": op, "note": entry.note})
         })
         .collect();
-    Ok(ToolResult::of(rows))
+    // What the person wrote, or approved, is the person's.
+    let is_outside = |entry: &&LogEntry| entry.by != EditAuthor::Person;
+    let from: Vec<_> = (entries.iter().filter(is_outside))
+        .map(LogEntry::origins)
+        .collect();
+    Ok(ToolResult::of(rows).with_from(&Origins::union(&from)))
 }
 
 /// An undo or a redo; the answer says as `done` how many edits it concerned.
 fn step(
     args: &Args,
-    take: impl FnOnce(&BlockName, u32) -> Result<Edited, StoreError>,
+    edits: &Edits<'_>,
+    op: impl FnOnce(u32) -> ReviewOp,
     done: &str,
 ) -> Result<ToolResult, ToolError> {
     let name = args.block("name")?;
@@ -394,8 +448,11 @@ fn step(
         ));
     }
     let count = count.min(1_000) as u32;
-    let edited = take(&name, count).map_err(store_fault)?;
+    let edited = match edits.run(&name, &op(count))? {
+        EditOutcome::Done(edited) => edited,
+        EditOutcome::Waits(answer) => return Ok(ToolResult::of(answer)),
+    };
     Ok(ToolResult::of(
-        json!({"name": name, "rev": edited.rev, done: edited.steps}),
+        json!({"name": name, "rev": edited.rev, done: edited.edited.map(|edited| edited.steps)}),
     ))
 }

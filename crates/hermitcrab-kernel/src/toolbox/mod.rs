@@ -6,6 +6,8 @@ mod file_tools;
 #[cfg(feature = "files")]
 mod files;
 mod kv;
+mod node_texts;
+mod review;
 mod run;
 mod servers;
 #[cfg(feature = "web")]
@@ -20,12 +22,15 @@ use llm_client::{Redactor, Timer};
 use pscale_blocks::BlockStore;
 
 use crate::faces::Host;
+use crate::storage::FileStore;
 use crate::{KernelConfig, ToolError};
 
 pub use blocks::run_block_tool;
 #[cfg(feature = "files")]
 pub use files::{Entry, FileChunk, Files, GrantedFolder, Listing};
 pub use kv::{Kv, KvKey};
+pub(crate) use node_texts::NodeTexts;
+pub use review::{QueuedEdit, ReviewOp, ReviewQueue, WaitingEdits};
 pub(crate) use run::PagesRead;
 pub use servers::{OfferedTools, ServerName, ServerTool, ToolSource};
 pub(crate) use servers::{Server, Servers};
@@ -37,6 +42,8 @@ pub use web::{Found, Hit, Page, Resolve, SystemResolver, Web};
 pub(crate) struct Toolbox {
     pub store: Arc<dyn BlockStore>,
     pub servers: Servers,
+    /// The edits that wait for the person.
+    pub review: ReviewQueue,
     host: Arc<dyn Host>,
     #[cfg(feature = "web")]
     web: Web,
@@ -58,6 +65,7 @@ impl Toolbox {
     pub fn new(
         config: &KernelConfig,
         store: Arc<dyn BlockStore>,
+        files: Arc<FileStore>,
         host: Arc<dyn Host>,
         sources: Vec<(ServerName, Arc<dyn ToolSource>)>,
         clock: &Arc<dyn Timer>,
@@ -70,6 +78,7 @@ impl Toolbox {
         Ok(Self {
             store,
             servers: Servers::new(sources),
+            review: ReviewQueue::new(files),
             host,
             #[cfg(feature = "web")]
             web: web_tools::open(config, clock.clone())?,

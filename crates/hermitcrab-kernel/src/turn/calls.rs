@@ -2,6 +2,7 @@
 
 use llm_client::{BlockKind, Message, Role};
 use pscale_blocks::EditAuthor;
+use pscale_blocks::store::Origins;
 use serde_json::Value;
 
 use super::{NextStep, Turn};
@@ -19,14 +20,19 @@ impl Turn<'_> {
             let tools = settings.prompt.tools(context);
             tools.iter().any(|tool| tool.name() == Some(name))
         };
+        // The calls were made before their results were known.
+        let said = self.model_says(message.clone());
+        self.facts.n = self.messages.next_number();
         let mut caller = self.caller();
         let ran = context.run_calls(&message, cut_off, &is_offered, &mut caller);
         let mut results = ran.await;
-        self.messages.push(Utterance::new(Author::Model, message));
+        self.messages.push(said);
         if let Some(BlockKind::ToolResult { content, .. }) =
             results.blocks.last_mut().map(|block| &mut block.kind)
+            && let Some((notes, from)) = self.tell()
         {
-            content.extend(self.tell());
+            content.push(notes);
+            results.from = Origins::union([&results.from, &from]);
         }
         let results_said = Message::new(Role::User, results.blocks);
         let results_said = Utterance::new(Author::Kernel, results_said);

@@ -5,6 +5,7 @@ use std::io;
 use jiff::Timestamp;
 use llm_client::{Block, Message, Role};
 use pscale_blocks::O200k;
+use pscale_blocks::store::Origins;
 
 use crate::EventSink;
 use crate::config::timestamp;
@@ -32,11 +33,14 @@ impl<'a> TurnMessages<'a> {
         }
     }
 
-    /// A turn on messages of a face; their last one is of the user.
-    pub fn of_face(messages: Vec<Message>) -> Self {
-        let said = messages.into_iter().map(|message| match message.role {
-            Role::Assistant => Utterance::new(Author::Model, message),
-            _ => Utterance::new(Author::Kernel, message),
+    /// A turn on messages of a face, which may come `from` these places; their last one is of the user.
+    pub fn of_face(messages: Vec<Message>, from: &Origins) -> Self {
+        let said = messages.into_iter().map(|message| {
+            let by = match message.role {
+                Role::Assistant => Author::Model,
+                _ => Author::Kernel,
+            };
+            Utterance::new(by, message).with_from(from.clone())
         });
         Self {
             record: None,
@@ -54,6 +58,19 @@ impl<'a> TurnMessages<'a> {
     pub fn all(&self) -> impl Iterator<Item = &Message> {
         let recorded = self.record.iter().flat_map(|record| record.messages());
         recorded.chain(self.pending.iter().map(|said| &said.message))
+    }
+
+    /// The number that the next message gets on record; `None` for messages of a face.
+    pub fn next_number(&self) -> Option<u64> {
+        let record = self.record.as_ref()?;
+        Some(record.last() + self.pending.len() as u64 + 1)
+    }
+
+    /// The places outside that the messages from this one on may come from.
+    fn origins(&self, first: usize) -> Origins {
+        let recorded = self.record.iter().flat_map(|record| record.said());
+        let all = recorded.chain(&self.pending).skip(first);
+        Origins::union(all.map(|said| &said.from))
     }
 
     /// Whether the turn belongs to the conversation.
@@ -75,13 +92,14 @@ impl<'a> TurnMessages<'a> {
         })
     }
 
-    /// The messages that the next request sends. Turns that it no longer sends move to the block `history`.
+    /// The messages that the next request sends, and the places outside that they may come from. Turns that it no longer sends
+    /// move to the block `history`.
     pub fn window(
         &mut self,
         context: TurnContext<'_>,
         limits: WindowLimits,
         events: &EventSink,
-    ) -> Window {
+    ) -> (Window, Origins) {
         let all: Vec<_> = self.all().cloned().collect();
         // Of the messages of a face the last turn is the current one.
         let on_record = self.record.as_ref().map(|record| record.messages().len());
@@ -89,6 +107,8 @@ impl<'a> TurnMessages<'a> {
         let mut window = window::trim(all, current, limits, &O200k);
         let (store, now) = (&*context.toolbox.store, timestamp(context.clock));
         let count = window.kept_from;
+        // Messages that cannot move have left the window, too.
+        let from = self.origins(count);
         let in_history = count == 0
             || (self.record.as_mut()).is_some_and(|record| {
                 record.move_to_history(context.history, store, now, count, events)
@@ -107,12 +127,13 @@ impl<'a> TurnMessages<'a> {
             };
             first.content.insert(0, Block::text(notice));
         }
-        self.show_last_turn(&mut window.messages);
-        window
+        let last_turn = self.show_last_turn(&mut window.messages);
+        (window, Origins::union([&from, &last_turn]))
     }
 
-    /// A turn that alone is too large for the window would be forgotten by the very next one: a few words of it stay.
-    fn show_last_turn(&self, messages: &mut [Message]) {
+    /// A turn that alone is too large for the window would be forgotten by the very next one: a few words of it stay. Returns
+    /// the places outside that they may come from.
+    fn show_last_turn(&self, messages: &mut [Message]) -> Origins {
         if let Some(record) = &self.record
             && record.messages().len() == self.stored
             && let Some(last) = record.last_moved()
@@ -120,7 +141,9 @@ impl<'a> TurnMessages<'a> {
         {
             let words = Block::text(format!("[The turn before, clipped: {}]", last.text));
             first.content.insert(1.min(first.content.len()), words);
+            return last.from.clone();
         }
+        Origins::default()
     }
 
     /// Drops the messages that are not on record.

@@ -8,6 +8,7 @@ mod request;
 mod settings;
 
 use llm_client::{Block, Message, Role, Usage};
+use pscale_blocks::store::Origins;
 pub(crate) use request::preview;
 pub use request::{PromptLimit, PromptPreview, PromptTokens};
 use serde::Serialize;
@@ -18,7 +19,7 @@ use crate::conversation::window::WindowLimits;
 use crate::conversation::{self, Author, ConversationRecord, Utterance};
 use crate::dispatch::{TurnContext, TurnFacts};
 use crate::faces::{Notes, ShellError};
-use crate::prompt::Phase;
+use crate::prompt::{MARKS, Phase};
 use crate::{BrainError, BrainReply, BrainRequest, ErrorKind, EventSink, KernelError, ToolError};
 pub(crate) use messages::TurnMessages;
 use settings::TurnPrompt;
@@ -64,11 +65,17 @@ pub(crate) async fn say(
     let messages = TurnMessages::of_conversation(record);
     context.list_chosen_servers(events, cancel).await;
     let mut turn = Turn::new(context, messages, &settings, events, cancel);
-    if let Some(notes) = turn.tell() {
+    if let Some((notes, from)) = turn.tell() {
         let notes = Message::new(Role::User, vec![notes]);
-        turn.messages.push(Utterance::new(Author::Kernel, notes));
+        let notes = Utterance::new(Author::Kernel, notes);
+        turn.messages.push(notes.with_from(from));
     }
-    turn.messages.push(Utterance::new(by, Message::user(text)));
+    let from = match by {
+        Author::Face(rev) => context.faces.origins_of_acts(rev),
+        _ => Origins::default(),
+    };
+    let said = Utterance::new(by, Message::user(text));
+    turn.messages.push(said.with_from(from));
     Ok(turn.run().await?.report())
 }
 
@@ -139,8 +146,11 @@ impl<'a> Turn<'a> {
         events: &'a EventSink,
         cancel: &'a CancellationToken,
     ) -> Self {
+        let mut facts = TurnFacts::questioning();
         if messages.are_recorded() {
             context.spending.begin_turn();
+            // Results of a face's request end in the face, which would keep the marks as text.
+            facts.marks = MARKS;
         }
         Self {
             context,
@@ -148,7 +158,7 @@ impl<'a> Turn<'a> {
             messages,
             events,
             cancel,
-            facts: TurnFacts::questioning(),
+            facts,
             told: Notes::default(),
             text: String::new(),
             model: context.brain.info().model,
@@ -197,6 +207,11 @@ impl<'a> Turn<'a> {
         }
     }
 
+    /// A message by the model, which may come from all that it was sent.
+    fn model_says(&self, message: Message) -> Utterance {
+        Utterance::new(Author::Model, message).with_from(self.facts.from.clone())
+    }
+
     fn in_boot(&self) -> bool {
         matches!(self.settings.prompt, TurnPrompt::Blocks(Phase::Boot { .. }))
     }
@@ -222,8 +237,9 @@ impl<'a> Turn<'a> {
         {
             return Ok(self.stop(fault));
         }
-        let window = (self.messages).window(self.context, self.limits, self.events);
-        let mut request = self.settings.prompt.request(self.context, window);
+        let (window, of_messages) = (self.messages).window(self.context, self.limits, self.events);
+        let (mut request, of_prompt) = self.settings.prompt.request(self.context, window);
+        self.facts.from = Origins::union([&of_messages, &of_prompt]);
         let is_last = self.rounds + 1 == most;
         request.tools_off = self.tools_off || is_last && self.settings.last_without_tools;
         request.after.clone_from(&self.after);
@@ -276,15 +292,16 @@ impl<'a> Turn<'a> {
         NextStep::Done
     }
 
-    /// Takes the lines about the face that wait, as a piece of a message of the conversation.
-    fn tell(&mut self) -> Option<Block> {
+    /// Takes the lines about the face that wait, as a piece of a message of the conversation, with the places outside that
+    /// they may come from.
+    fn tell(&mut self) -> Option<(Block, Origins)> {
         if !self.messages.are_recorded() {
             return None;
         }
         let notes = self.context.faces.notes().take();
-        let text = notes.text();
+        let told = (notes.text()).map(|text| (Block::text(text), notes.origins()));
         self.told.add_all(notes);
-        text.map(Block::text)
+        told
     }
 
     /// Drops the messages that are not on record. Their lines about the face wait for the next message.

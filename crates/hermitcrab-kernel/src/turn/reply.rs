@@ -24,7 +24,7 @@ impl Turn<'_> {
         let calls = calls(&message);
         let searched = |block: &Block| matches!(block.kind, BlockKind::ServerToolResult { .. });
         if message.content.iter().any(searched) {
-            self.facts.read.last = Some("a search of the provider".to_owned());
+            self.facts.add_provider_search();
         }
         let text = reply.text();
         // In a boot only what stands beside the face, or ends it, is a greeting.
@@ -78,7 +78,8 @@ impl Turn<'_> {
     fn paused(&mut self, message: Message) -> NextStep {
         self.goes_on = true;
         // The content goes back as it came.
-        self.messages.push(Utterance::new(Author::Model, message));
+        let said = self.model_says(message);
+        self.messages.push(said);
         if self.settings.takes_any_reply {
             return NextStep::Ask;
         }
@@ -201,9 +202,10 @@ impl Turn<'_> {
                 return self.limit("no shell compiled: the safe face is shown");
             }
             let (repair, fault) = (asks::REPAIR, outcome.text());
-            self.messages.push(Utterance::kernel(format!(
-                "{repair}{fault}. Answer with one fenced jsx component.]"
-            )));
+            let ask = format!("{repair}{fault}. Answer with one fenced jsx component.]");
+            // The fault has words of the shell.
+            self.messages
+                .push(Utterance::kernel(ask).with_from(outcome.from));
             return NextStep::Ask;
         }
         if self.closing {
@@ -224,7 +226,8 @@ impl Turn<'_> {
             _ => true,
         };
         if message.content.iter().any(says) {
-            self.messages.push(Utterance::new(Author::Model, message));
+            let said = self.model_says(message);
+            self.messages.push(said);
         }
     }
 }

@@ -115,6 +115,17 @@ pub(super) fn system(context: TurnContext<'_>, phase: Phase) -> SystemPrompt {
     let memory = load(CoreBlock::Memory);
     let skills = load(CoreBlock::Skills);
     let network = load(CoreBlock::Network);
+    let mut labels = context.identity.labels.clone();
+    for core in [
+        CoreBlock::Capabilities,
+        CoreBlock::Memory,
+        CoreBlock::Skills,
+        CoreBlock::Network,
+    ] {
+        if let Ok(found) = context.toolbox.store.labels(core.name()) {
+            labels.insert(core, found);
+        }
+    }
     let blocks = PromptBlocks {
         keystone: Some(&context.identity.keystone),
         constitution: Some(&context.identity.constitution),
@@ -122,6 +133,7 @@ pub(super) fn system(context: TurnContext<'_>, phase: Phase) -> SystemPrompt {
         memory: memory.as_deref(),
         skills: skills.as_deref(),
         network: network.as_deref(),
+        labels: Some(&labels),
     };
     SystemPrompt::new(phase, &blocks, &O200k)
 }

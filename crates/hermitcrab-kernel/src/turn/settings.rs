@@ -1,5 +1,6 @@
 use llm_client::ToolSpec;
 use pscale_blocks::EditAuthor;
+use pscale_blocks::store::Origins;
 
 use super::request::{system, tools_of};
 use crate::BrainRequest;
@@ -77,22 +78,27 @@ impl TurnPrompt {
         }
     }
 
-    /// The request that sends `window`.
-    pub fn request(&self, context: TurnContext<'_>, window: Window) -> BrainRequest {
-        let mut request = match self {
-            Self::Blocks(phase) => BrainRequest {
-                system: system(context, *phase).blocks(),
-                tools: self.tools(context),
-                face: context.config.face,
-                ..BrainRequest::default()
-            },
+    /// The request that sends `window`, and the places outside that its instructions may come from. Those that a face gives come from
+    /// where its messages come from.
+    pub fn request(&self, context: TurnContext<'_>, window: Window) -> (BrainRequest, Origins) {
+        let (mut request, from) = match self {
+            Self::Blocks(phase) => {
+                let prompt = system(context, *phase);
+                let request = BrainRequest {
+                    system: prompt.blocks(),
+                    tools: self.tools(context),
+                    face: context.config.face,
+                    ..BrainRequest::default()
+                };
+                (request, prompt.from)
+            }
             Self::Given(request) => {
                 let mut request = request.clone();
                 request.system.extend(window.system);
-                request
+                (request, Origins::default())
             }
         };
         request.messages = window.messages;
-        request
+        (request, from)
     }
 }

@@ -5,12 +5,16 @@
 )]
 
 use hermitcrab_kernel::Face;
-use hermitcrab_kernel::prompt::{CoreBlock, Phase, PromptBlocks, Running};
+use hermitcrab_kernel::prompt::{BlockLabels, CoreBlock, Phase, PromptBlocks, Running};
 use hermitcrab_kernel::table::{boot_tools, conversation_tools, tool_groups};
 use llm_client::ToolSpec;
 use proptest::collection::vec;
 use proptest::prelude::*;
-use pscale_blocks::{Block, O200k, Path, Summary, SummaryKind, TokenCounter as _};
+use pscale_blocks::store::{Origin, Origins};
+use pscale_blocks::{
+    Block, BlockStore as _, EditAuthor, MemStore, O200k, Path, Stamp, Summary, SummaryKind,
+    TokenCounter as _,
+};
 use serde_json::json;
 
 use crate::prompt::{BOOT, prompt};
@@ -266,6 +270,44 @@ fn sent(tools: &[ToolSpec]) -> String {
     format!("[{}]", tools.join(","))
 }
 
+/// T5: marks count in the budgets, and take at most 30 tokens of a prompt.
+#[test]
+fn a_prompt_keeps_to_its_budget_with_a_label_on_every_node() {
+    let store = MemStore::new();
+    let source = "an old backup".to_owned();
+    let from = Origins::from(Origin::Import { source });
+    let stamp = Stamp::new(jiff::Timestamp::UNIX_EPOCH, EditAuthor::Kernel).with_from(from.clone());
+    let mut labels = BlockLabels::new();
+    let memory = full_memory();
+    let edited: Vec<Block> = CoreBlock::ALL.map(|core| core.embedded().clone()).into();
+    for core in CoreBlock::ALL {
+        let block = match core {
+            CoreBlock::Memory => &memory,
+            _ => core.embedded(),
+        };
+        store.create(core.name(), block, &stamp).unwrap();
+        labels.insert(core, store.labels(core.name()).unwrap());
+    }
+    let blocks = PromptBlocks {
+        labels: Some(&labels),
+        ..blocks_of(&edited, &memory)
+    };
+    for phase in [BOOT, Phase::Call] {
+        let prompt = prompt(phase, &blocks);
+        assert!(
+            prompt.tokens <= phase.limit(),
+            "{} of {phase:?}",
+            prompt.tokens
+        );
+        assert_parts(&prompt);
+        assert_eq!(prompt.from, from);
+        let both = format!("{}{}", prompt.cached, prompt.memory);
+        let marks = both.matches(" ~import\n").count();
+        assert!(marks >= 7, "{both}");
+        assert!(marks * count(" ~import") <= 30, "{marks}");
+    }
+}
+
 fn blocks_of<'a>(edited: &'a [Block], memory: &'a Block) -> PromptBlocks<'a> {
     PromptBlocks {
         keystone: Some(&edited[0]),
@@ -274,6 +316,7 @@ fn blocks_of<'a>(edited: &'a [Block], memory: &'a Block) -> PromptBlocks<'a> {
         memory: Some(memory),
         skills: Some(&edited[4]),
         network: Some(&edited[5]),
+        labels: None,
     }
 }
 

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex};
 use async_trait::async_trait;
 use hermitcrab_kernel::faces::{Host, HostCall, HostError, HostSkills, Mounted, Shell, ShellError};
 use hermitcrab_kernel::table::ToolResult;
+use hermitcrab_kernel::toolbox::{ServerName, ToolSource};
 use hermitcrab_kernel::{
     BootReport, Brain, Event, EventSink, Face, Kernel, KernelConfig, KernelError, ScriptBrain,
     ScriptStep, TurnReport,
@@ -77,6 +78,7 @@ pub struct Setting {
     pub store: Arc<dyn BlockStore>,
     pub host: Arc<FakePage>,
     pub clock: FakeClock,
+    pub servers: Vec<(ServerName, Arc<dyn ToolSource>)>,
 }
 
 impl Default for Setting {
@@ -90,6 +92,7 @@ impl Default for Setting {
             store: Arc::new(MemStore::new()),
             host: Arc::new(FakePage::default()),
             clock: FakeClock::new(),
+            servers: Vec::new(),
         }
     }
 }
@@ -116,12 +119,15 @@ impl Setting {
     }
 
     pub fn open(self, brain: Arc<dyn Brain>) -> Result<Place, KernelError> {
-        let kernel = Kernel::builder(self.store.clone(), brain)
+        let builder = Kernel::builder(self.store.clone(), brain)
             .config(self.config)
             .compiler(Arc::new(StubCompiler))
             .host(self.host.clone())
-            .clock(Arc::new(self.clock.clone()))
-            .open()?;
+            .clock(Arc::new(self.clock.clone()));
+        let builder = (self.servers.into_iter()).fold(builder, |builder, (name, source)| {
+            builder.server(name, source)
+        });
+        let kernel = builder.open()?;
         Ok(Place {
             kernel,
             store: self.store,

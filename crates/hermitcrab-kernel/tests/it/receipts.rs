@@ -206,7 +206,7 @@ fn nine(steps: Vec<ScriptStep>) -> (Place, std::sync::Arc<hermitcrab_kernel::Scr
     let stamp = Stamp::new(jiff::Timestamp::UNIX_EPOCH, EditAuthor::Person);
     for day in 1..=9 {
         let input = json!({"name": memory, "content": format!("Ada paid {day}00 euros.")});
-        let done = run_block_tool("block_append", input, &*place.store, &stamp);
+        let done = run_block_tool("block_append", input, &*place.store, &stamp, None);
         assert!(!done.is_error, "{:?}", done.content);
     }
     (place, brain)
@@ -349,7 +349,7 @@ async fn only_a_model_in_its_turn_is_asked() {
     }
     let (place, _) = nine(Vec::new());
     let stamp = Stamp::new(jiff::Timestamp::UNIX_EPOCH, model());
-    let done = run_block_tool("block_append", input, &*place.store, &stamp);
+    let done = run_block_tool("block_append", input, &*place.store, &stamp, None);
     assert_eq!(done.content["receipt"]["added"], 1, "{:?}", done.content);
 }
 
@@ -422,10 +422,10 @@ fn details_of_entries_are_parts() {
     store.create(name, &block, &stamp).unwrap();
     // A text that is written over a summary has a receipt, too.
     let write = json!({"name": name, "path": "0.1", "content": "It cost 4711 or 9922 euros."});
-    let done = run_block_tool("block_write", write, &store, &stamp);
+    let done = run_block_tool("block_write", write, &store, &stamp, None);
     assert_eq!(done.content["receipt"]["added"], 1, "{:?}", done.content);
     let entry = json!({"name": name, "path": "0.1.4", "content": "Day 4 again."});
-    let done = run_block_tool("block_write", entry, &store, &stamp);
+    let done = run_block_tool("block_write", entry, &store, &stamp, None);
     assert!(done.content.get("receipt").is_none(), "{:?}", done.content);
 }
 
@@ -504,7 +504,7 @@ fn an_edit_is_answered_as_written_if_its_receipt_cannot_be_made() {
     let stamp = Stamp::new(jiff::Timestamp::UNIX_EPOCH, EditAuthor::Person);
     store.create(name, &Block::new("Memory."), &stamp).unwrap();
     let input = json!({"name": name, "content": "Day 1."});
-    let done = run_block_tool("block_append", input, &store, &stamp);
+    let done = run_block_tool("block_append", input, &store, &stamp, None);
     assert!(!done.is_error, "{:?}", done.content);
     assert_eq!(done.content["path"], "0.1");
 }

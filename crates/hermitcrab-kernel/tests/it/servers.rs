@@ -167,8 +167,8 @@ async fn tools_of_a_server_are_chosen_by_group_or_name_and_called_as_they_are() 
     assert_eq!(setup.result(4), ("found".to_owned(), false));
     let called = setup.source.called.lock().unwrap().clone();
     assert_eq!(called, [("find".to_owned(), input)]);
-    // The words, three choices with their results, and the call before its result.
-    assert_eq!(setup.of_server(), [8]);
+    // The words, three choices with their results, and the call before its result. The answer to it follows.
+    assert_eq!(setup.of_server(), [8, 9]);
     // A line for the person is shown once.
     assert_eq!(*setup.notices.lock().unwrap(), ["other is off"]);
     assert!(!setup.source.ended.load(Ordering::SeqCst));
@@ -199,7 +199,7 @@ async fn a_server_that_fails_is_an_error_of_the_choice() {
     let (text, is_error) = setup.result(1);
     assert!(is_error && text.contains("server_failed"), "{text}");
     assert_eq!(setup.tools(1).len(), 10);
-    assert_eq!(setup.of_server(), [2]);
+    assert_eq!(setup.of_server(), [2, 3]);
 }
 
 #[tokio::test]

@@ -4,8 +4,8 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use super::{BundleError, KIND, MAX_BUNDLE, SCHEMA_VERSION, check_size};
-use crate::store::{LogEntry, LogRange};
-use crate::{Block, BlockName, BlockStore};
+use crate::store::{LogEntry, LogRange, Origins};
+use crate::{Block, BlockName, BlockStore, Path};
 
 /// The contents of a bundle in addition to the blocks.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -61,12 +61,15 @@ struct Bundled<'a> {
     rev: u64,
     hash: String,
     block: &'a Block,
+    /// The labels of its nodes.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    labels: BTreeMap<Path, Origins>,
 }
 
 /// The bundle of these blocks, or of all. A single block without its name is [`Block::to_file`].
 ///
 /// ```
-/// use pscale_blocks::bundle::{Export, ImportBatch, OnConflict, export};
+/// use pscale_blocks::bundle::{Export, ImportBatch, ImportRules, export};
 /// use pscale_blocks::{Block, BlockName, BlockStore, EditAuthor, MemStore, Stamp};
 ///
 /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -77,7 +80,8 @@ struct Bundled<'a> {
 /// from.create(&notes, &Block::new("what I noted"), &stamp)?;
 ///
 /// let bundle = export(&from, None, &Export::new(at))?;
-/// ImportBatch::read(&bundle, None, false)?.import(&to, OnConflict::Skip, "a bundle", at)?;
+/// let rules = ImportRules::default().trust(true);
+/// ImportBatch::read(&bundle, None, false)?.import(&to, rules, "a bundle", at)?;
 /// assert_eq!(*to.load(&notes)?.block, Block::new("what I noted"));
 /// # Ok(())
 /// # }
@@ -111,6 +115,7 @@ pub fn export(
             rev: found.rev,
             hash: hex::encode(found.hash),
             block: &found.block,
+            labels: store.labels(name)?.nodes().clone(),
         };
         blocks.insert(name.clone(), bundled);
     }

@@ -1,4 +1,4 @@
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use jiff::Timestamp;
@@ -7,8 +7,10 @@ use serde::{Deserialize, Serialize};
 use super::outer::Outer;
 use super::reader::Reader;
 use super::{BundleError, ImportProblem, MAX_BUNDLE, check_size};
-use crate::store::{Clean as _, Origin};
-use crate::{Block, BlockName, BlockStore, EditAuthor, MAX_FILE, Op, Stamp, StoreError};
+use crate::store::{Clean as _, Origin, Origins};
+use crate::{
+    Block, BlockName, BlockStore, EditAuthor, MAX_FILE, Op, Path as NodePath, Stamp, StoreError,
+};
 
 /// Blocks that were read and can be imported.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,12 +24,53 @@ pub struct ImportBatch {
 pub(super) struct ImportItem {
     pub name: BlockName,
     pub block: Block,
+    /// The labels that the bundle has for the block.
+    pub labels: BTreeMap<NodePath, Origins>,
     /// The faulty parts that were left out, one line each.
     pub repairs: Vec<String>,
     /// The ways in which the block is not as it was in the file, one sentence each.
     pub notices: Vec<String>,
     /// The note of the log.
     pub note: Option<String>,
+}
+
+/// The way in which blocks are imported.
+#[derive(Debug, Clone, Copy, Default)]
+#[non_exhaustive]
+pub struct ImportRules<'a> {
+    /// The treatment of a block whose name is taken.
+    pub on_conflict: OnConflict,
+    /// Takes the labels of the bundle, as for the person's backup. Otherwise every text comes from the import.
+    pub trust: bool,
+    /// Blocks that are not replaced without trust.
+    pub kept: &'a [BlockName],
+}
+
+impl<'a> ImportRules<'a> {
+    /// The rules with this treatment of a block whose name is taken.
+    pub fn new(on_conflict: OnConflict) -> Self {
+        Self {
+            on_conflict,
+            ..Self::default()
+        }
+    }
+
+    /// Takes the labels of the bundle, or not.
+    #[must_use]
+    pub fn trust(self, trust: bool) -> Self {
+        Self { trust, ..self }
+    }
+
+    /// Names blocks that are not replaced without trust.
+    #[must_use]
+    pub fn keeping(self, kept: &'a [BlockName]) -> Self {
+        Self { kept, ..self }
+    }
+
+    /// Whether the rules forbid to replace a block.
+    fn keeps(&self, name: &BlockName) -> bool {
+        !self.trust && self.on_conflict == OnConflict::Replace && self.kept.contains(name)
+    }
 }
 
 /// The treatment of a block whose name is taken.
@@ -139,20 +182,25 @@ impl ImportBatch {
     pub fn import(
         &self,
         store: &dyn BlockStore,
-        on_conflict: OnConflict,
+        rules: ImportRules<'_>,
         source: &str,
         at: Timestamp,
     ) -> Result<Vec<Imported>, BundleError> {
         let source = source.to_owned();
-        let from = Origin::Import {
+        let of_import = Origin::Import {
             source: source.clone(),
         };
-        let stamp = Stamp::new(at, EditAuthor::Import { source }).with_from(from.into());
+        let from = if rules.trust {
+            Origins::default()
+        } else {
+            of_import.into()
+        };
+        let stamp = Stamp::new(at, EditAuthor::Import { source }).with_from(from);
         let mut taken: BTreeSet<_> = store.names()?.into_iter().map(|row| row.name).collect();
         taken.extend(self.names().cloned());
         let mut done = Vec::new();
         for item in &self.blocks {
-            match item.import(store, on_conflict, &stamp, &mut taken) {
+            match item.import(store, rules, &stamp, &mut taken) {
                 Ok(imported) => done.push(imported),
                 Err(error) => return Err(revert(store, &done, &stamp, error.into())),
             }
@@ -165,13 +213,19 @@ impl ImportItem {
     fn import(
         &self,
         store: &dyn BlockStore,
-        on_conflict: OnConflict,
+        rules: ImportRules<'_>,
         stamp: &Stamp,
         taken: &mut BTreeSet<BlockName>,
     ) -> Result<Imported, StoreError> {
         let (block, keys) = self.block.clean();
+        let labels = if rules.trust {
+            self.labels.clone()
+        } else {
+            BTreeMap::new()
+        };
         let stamp = &Stamp {
             note: self.note.clone(),
+            labels,
             ..stamp.clone()
         };
         let imported = |outcome, keys_removed| Imported {
@@ -191,7 +245,16 @@ impl ImportItem {
         if *there.block == *block {
             return Ok(imported(ImportOutcome::Same, keys));
         }
-        match on_conflict {
+        if rules.keeps(&self.name) {
+            let mut skipped = imported(ImportOutcome::Skipped, 0);
+            let notice = format!(
+                "{} says who the model is, and is only replaced with trust",
+                self.name
+            );
+            skipped.notices.push(notice);
+            return Ok(skipped);
+        }
+        match rules.on_conflict {
             OnConflict::Skip => Ok(imported(ImportOutcome::Skipped, 0)),
             OnConflict::Replace => {
                 let block = block.into_owned();

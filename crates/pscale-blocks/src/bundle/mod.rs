@@ -8,7 +8,7 @@ mod reader;
 
 pub use error::{BundleError, ImportProblem, ImportProblemReason};
 pub use export::{Export, export};
-pub use import::{ImportBatch, ImportOutcome, Imported, OnConflict};
+pub use import::{ImportBatch, ImportOutcome, ImportRules, Imported, OnConflict};
 
 /// The longest bundle in bytes.
 pub const MAX_BUNDLE: usize = 64 << 20;

@@ -1,3 +1,4 @@
+use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::de::{self, IgnoredAny, MapAccess, Visitor};
@@ -7,6 +8,8 @@ use serde_json::value::RawValue;
 
 use super::reader::Reader;
 use super::{BundleError, ImportProblemReason, KIND, SCHEMA_VERSION};
+use crate::Path;
+use crate::store::Origins;
 
 /// The most blocks of a bundle.
 const MAX_BLOCKS: usize = 100_000;
@@ -114,10 +117,16 @@ impl Outer<'_> {
             hash: Option<String>,
             #[serde(borrow)]
             block: &'a RawValue,
+            #[serde(default)]
+            labels: BTreeMap<Path, Origins>,
         }
         for (name, value) in self.entries()? {
             match serde_json::from_str(value.get()) {
-                Ok(Entry { hash, block }) => reader.block(&name, block.get(), hash.as_deref()),
+                Ok(Entry {
+                    hash,
+                    block,
+                    labels,
+                }) => reader.block_of_bundle(&name, block.get(), hash.as_deref(), labels),
                 Err(error) => reader.problem(&name, ImportProblemReason::Entry(error.to_string())),
             }
         }

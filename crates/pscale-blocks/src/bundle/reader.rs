@@ -1,4 +1,4 @@
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::path::Path;
@@ -7,7 +7,8 @@ use super::import::ImportItem;
 use super::outer::Outer;
 use super::{BundleError, ImportBatch, ImportProblem, ImportProblemReason, MAX_BUNDLE, check_size};
 use crate::block::FoundBlock;
-use crate::{BlockName, FormatErrors, MAX_FILE};
+use crate::store::Origins;
+use crate::{BlockName, FormatErrors, MAX_FILE, Path as NodePath};
 
 /// Takes in blocks one by one and collects their faults.
 pub(super) struct Reader {
@@ -35,6 +36,21 @@ impl Reader {
     pub fn block(&mut self, name: &str, json: &str, hash: Option<&str>) {
         if let Err(problem) = self.take(name, json, hash) {
             self.problems.push(problem);
+        }
+    }
+
+    /// Takes in a block of a bundle, with the labels of its nodes.
+    pub fn block_of_bundle(
+        &mut self,
+        name: &str,
+        json: &str,
+        hash: Option<&str>,
+        labels: BTreeMap<NodePath, Origins>,
+    ) {
+        let before = self.blocks.len();
+        self.block(name, json, hash);
+        if let Some(item) = self.blocks.get_mut(before) {
+            item.labels = labels;
         }
     }
 
@@ -126,6 +142,7 @@ impl Reader {
         self.blocks.push(ImportItem {
             name: block_name,
             block,
+            labels: BTreeMap::new(),
             repairs,
             notices: found.notices,
             note: found.tuning.map(|tuning| format!("tuning {tuning}")),

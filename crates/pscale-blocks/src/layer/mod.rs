@@ -9,6 +9,8 @@ pub use aperture::aperture;
 pub use outline::{DetailLevel, render_outline};
 pub use suffix::Suffix;
 
+use crate::Path;
+
 /// A block's text for a model: a line that names the block, then a line for each node, with its path and its text. Further
 /// lines of a text begin with two spaces, so that no text looks like a node or a block.
 ///
@@ -23,4 +25,6 @@ pub struct Layer {
     pub tokens: usize,
     /// The number of texts that were cut to keep to the budget.
     pub cut: u32,
+    /// The nodes whose lines are shown, in order of their paths.
+    pub shown: Vec<Path>,
 }

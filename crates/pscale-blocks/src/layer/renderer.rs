@@ -88,6 +88,7 @@ impl<'a> OutlineRenderer<'a> {
             text: String::new(),
             tokens: 0,
             cut: 0,
+            shown: Vec::new(),
         }
     }
 
@@ -102,6 +103,7 @@ impl<'a> OutlineRenderer<'a> {
             tokens: self.tokens.count(&text),
             text,
             cut: choice.lines.iter().filter(|line| line.cut).count() as u32,
+            shown: choice.lines.iter().map(|line| line.path).collect(),
         }
     }
 

@@ -67,6 +67,18 @@ impl Origin {
         first.into_iter().chain(second)
     }
 
+    /// The word of the mark that a model reads.
+    fn word(&self) -> &'static str {
+        match self {
+            Self::Web { .. } => "web",
+            Self::File { .. } => "file",
+            Self::Store { .. } | Self::Server { .. } => "tool",
+            Self::Client { .. } => "client",
+            Self::Import { .. } => "import",
+            Self::Face { .. } => "face",
+        }
+    }
+
     /// The origin with texts that are not too long to be kept.
     fn clipped(mut self) -> Self {
         for text in self.texts_mut() {
@@ -156,6 +168,17 @@ impl Origins {
     /// The least number of further origins.
     pub fn more(&self) -> u64 {
         self.more
+    }
+
+    /// The mark for a model after a text with these origins: ` ~web`, or ` ~web+` if there are several. Empty without any.
+    pub fn mark(&self) -> String {
+        let several = self.listed.len() > 1 || self.more > 0;
+        let end = if several { "+" } else { "" };
+        match self.listed.first() {
+            Some(first) => format!(" ~{}{end}", first.word()),
+            None if several => " ~tool+".to_owned(),
+            None => String::new(),
+        }
     }
 
     /// All origins of several texts.
@@ -254,6 +277,16 @@ mod tests {
         let few: Origins = (1..=8).map(face).collect();
         assert_eq!(Origins::union([&few, &one, &one]).more(), 1);
         assert!(Origins::union([]).is_empty());
+    }
+
+    #[test]
+    fn a_mark_names_the_first_origin_and_has_a_plus_for_others() {
+        let key = "seen".to_owned();
+        let value = Origins::from(Origin::Store { key });
+        let both = Origins::union([&value, &face(2).into()]);
+        let none = Origins::default();
+        let marks = [&none, &value, &both].map(Origins::mark);
+        assert_eq!(marks, ["", " ~tool", " ~tool+"]);
     }
 
     #[test]

@@ -1,11 +1,13 @@
 use std::fs;
 
 use pscale_blocks::bundle::{
-    BundleError, Export, ImportBatch, ImportOutcome, MAX_BUNDLE, OnConflict, export,
+    BundleError, Export, ImportBatch, ImportOutcome, ImportRules, MAX_BUNDLE, OnConflict, export,
 };
 use pscale_blocks::store::conformance::{log, name, stamp, write};
 use pscale_blocks::store::{KEY_REMOVED, Origin, Origins, StoreCall, StoreWatch, WatchedStore};
-use pscale_blocks::{Block, BlockName, BlockStore, DirStore, EditAuthor, MemStore, StoreError};
+use pscale_blocks::{
+    Block, BlockName, BlockStore, DirStore, EditAuthor, MemStore, Stamp, StoreError,
+};
 
 fn furnished() -> MemStore {
     let store = MemStore::new();
@@ -37,7 +39,12 @@ fn import(
 ) -> Vec<(String, ImportOutcome)> {
     let parcel = ImportBatch::read(text, None, false).unwrap();
     let report = parcel
-        .import(store, on_conflict, "a bundle", stamp(9).at)
+        .import(
+            store,
+            ImportRules::new(on_conflict),
+            "a bundle",
+            stamp(9).at,
+        )
         .unwrap();
     let rows = report.into_iter();
     rows.map(|row| (row.name.to_string(), row.outcome))
@@ -185,7 +192,12 @@ fn the_longest_name_gets_a_number_as_well() {
     let parcel = ImportBatch::read(&Block::new("other").to_file(), Some(&long), false).unwrap();
     for ending in ["2", "3"] {
         let report = parcel
-            .import(&store, OnConflict::Rename, "x", stamp(1).at)
+            .import(
+                &store,
+                ImportRules::new(OnConflict::Rename),
+                "x",
+                stamp(1).at,
+            )
             .unwrap();
         let to = name(&format!("{}-{ending}", "a".repeat(62)));
         assert_eq!(report[0].outcome, ImportOutcome::Renamed { to });
@@ -202,7 +214,7 @@ fn a_bare_block_and_a_folder_of_them() {
     let parcel = ImportBatch::read(&file, Some(&name("bare")), false).unwrap();
     let store = MemStore::new();
     parcel
-        .import(&store, OnConflict::Skip, "x", stamp(0).at)
+        .import(&store, ImportRules::new(OnConflict::Skip), "x", stamp(0).at)
         .unwrap();
     assert_eq!(store.load(&name("bare")).unwrap().block.to_file(), file);
 
@@ -301,7 +313,7 @@ fn repair_leaves_out_what_is_faulty_and_says_so() {
     let store = MemStore::new();
     let parcel = ImportBatch::read(&text, None, true).unwrap();
     let report = parcel
-        .import(&store, OnConflict::Skip, "x", stamp(0).at)
+        .import(&store, ImportRules::new(OnConflict::Skip), "x", stamp(0).at)
         .unwrap();
     let [memory, notes, _] = &report[..] else {
         panic!("{report:?}")
@@ -329,7 +341,7 @@ fn no_key_comes_in() {
     let parcel = ImportBatch::read(&block.to_file(), Some(&name("notes")), false).unwrap();
     let store = MemStore::new();
     let report = parcel
-        .import(&store, OnConflict::Skip, "x", stamp(0).at)
+        .import(&store, ImportRules::new(OnConflict::Skip), "x", stamp(0).at)
         .unwrap();
     assert_eq!(report[0].keys_removed, 1);
     let found = store.load(&name("notes")).unwrap().block;
@@ -351,7 +363,12 @@ fn a_report_as_it_is_written() {
         .unwrap();
     let rows = ImportBatch::read(&text, None, false)
         .unwrap()
-        .import(&store, OnConflict::Rename, "a bundle", stamp(9).at)
+        .import(
+            &store,
+            ImportRules::new(OnConflict::Rename),
+            "a bundle",
+            stamp(9).at,
+        )
         .unwrap();
     insta::assert_snapshot!(serde_json::to_string(&rows[0]).unwrap());
 }
@@ -395,7 +412,7 @@ fn an_import_that_breaks_off_is_taken_back() {
                 };
                 let store = WatchedStore { inner, watch };
                 let error = parcel
-                    .import(&store, on_conflict, "x", stamp(1).at)
+                    .import(&store, ImportRules::new(on_conflict), "x", stamp(1).at)
                     .unwrap_err();
                 assert_eq!(error.kind(), "full");
                 match error {
@@ -408,5 +425,67 @@ fn an_import_that_breaks_off_is_taken_back() {
                 }
             }
         }
+    }
+}
+
+/// T3: labels go with an export, and hold where the person says that it is their own backup.
+#[test]
+fn labels_come_back_with_trust_and_an_import_is_labelled_without() {
+    let page = Origins::from(Origin::Web {
+        url: "https://example.org".to_owned(),
+    });
+    let store = furnished();
+    let from_page = Stamp::new(stamp(2).at, EditAuthor::Kernel).with_from(page);
+    let read = write("0.2", "what a page said");
+    store.edit(&name("notes"), None, &read, &from_page).unwrap();
+    let labels = |store: &dyn BlockStore| store.labels(&name("notes")).unwrap().nodes().clone();
+    let expected = labels(&store);
+    assert_eq!(expected.len(), 1);
+    let import = |text: &str, rules: ImportRules<'_>| {
+        let other = MemStore::new();
+        let batch = ImportBatch::read(text, None, false).unwrap();
+        batch
+            .import(&other, rules, "backup.json", stamp(9).at)
+            .unwrap();
+        other
+    };
+    for with_log in [false, true] {
+        let text = export(&store, None, &Export::new(stamp(5).at).with_log(with_log)).unwrap();
+        let trusted = import(&text, ImportRules::default().trust(true));
+        assert_eq!(labels(&trusted), expected);
+        let foreign = import(&text, ImportRules::default());
+        let source = "backup.json".to_owned();
+        let origin = Origins::from(Origin::Import { source });
+        assert_eq!(labels(&foreign).len(), 3);
+        assert!(labels(&foreign).values().all(|label| *label == origin));
+    }
+}
+
+#[test]
+fn some_blocks_are_only_replaced_with_trust() {
+    let text = bundle(&furnished());
+    let kept = [name("memory")];
+    for (trust, outcome) in [
+        (false, ImportOutcome::Skipped),
+        (true, ImportOutcome::Replaced),
+    ] {
+        let store = MemStore::new();
+        for block in ["memory", "notes"] {
+            store
+                .create(&name(block), &Block::new("mine"), &stamp(0))
+                .unwrap();
+        }
+        let rules = ImportRules::new(OnConflict::Replace)
+            .trust(trust)
+            .keeping(&kept);
+        let batch = ImportBatch::read(&text, None, false).unwrap();
+        let rows = batch.import(&store, rules, "x", stamp(1).at).unwrap();
+        assert_eq!(
+            (&rows[0].outcome, rows[0].notices.is_empty()),
+            (&outcome, trust)
+        );
+        assert_eq!(rows[1].outcome, ImportOutcome::Replaced);
+        // A missing one is taken.
+        assert_eq!(rows[2].outcome, ImportOutcome::Created);
     }
 }

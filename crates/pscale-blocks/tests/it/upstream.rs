@@ -4,7 +4,8 @@ use std::fs;
 
 use proptest::prelude::*;
 use pscale_blocks::bundle::{
-    BundleError, Export, ImportBatch, ImportProblem, Imported, MAX_BUNDLE, OnConflict, export,
+    BundleError, Export, ImportBatch, ImportProblem, ImportRules, Imported, MAX_BUNDLE, OnConflict,
+    export,
 };
 use pscale_blocks::store::conformance::{log, name, stamp};
 use pscale_blocks::{Block, BlockStore, MAX_DEPTH, MAX_FILE, MemStore, render_json};
@@ -16,7 +17,12 @@ const OLDER: &str = "read as the older upstream format: node 0 is the head";
 fn import(json: &str, repair: bool) -> Result<(MemStore, Vec<Imported>), BundleError> {
     let store = MemStore::new();
     let batch = ImportBatch::read(json, Some(&name("harbour")), repair)?;
-    let rows = batch.import(&store, OnConflict::Skip, "a file", stamp(1).at)?;
+    let rows = batch.import(
+        &store,
+        ImportRules::new(OnConflict::Skip),
+        "a file",
+        stamp(1).at,
+    )?;
     Ok((store, rows))
 }
 
@@ -453,7 +459,12 @@ fn a_folder_is_taken_file_by_file() {
     );
     let store = MemStore::new();
     batch
-        .import(&store, OnConflict::Skip, "a folder", stamp(0).at)
+        .import(
+            &store,
+            ImportRules::new(OnConflict::Skip),
+            "a folder",
+            stamp(0).at,
+        )
         .unwrap();
     assert_eq!(store.names().unwrap().len(), 60);
     // Of such a folder more than a bundle may have is not read.

@@ -69,3 +69,8 @@ Examples:
 pub const REDO: &str = "\
 Examples:
   hermitcrab block redo notes";
+
+pub const REVIEW: &str = "\
+Examples:
+  hermitcrab block review
+  hermitcrab block review --json";

@@ -10,6 +10,7 @@ mod lint;
 mod log;
 mod mv;
 mod read;
+mod review;
 mod rm;
 mod search;
 mod step;
@@ -26,6 +27,7 @@ use self::lint::LintArgs;
 use self::log::LogArgs;
 use self::mv::MvArgs;
 use self::read::ReadArgs;
+use self::review::ReviewArgs;
 use self::rm::RmArgs;
 use self::search::SearchArgs;
 use self::step::StepArgs;
@@ -100,6 +102,11 @@ pub enum BlockCommand {
     /// Show the edits of a block, or of all
     #[command(after_help = examples::LOG)]
     Log(LogArgs),
+    /// Decide about edits of the model that wait for you
+    ///
+    /// An edit of the model's own blocks waits if a page, a file or another program may have asked for it.
+    #[command(after_help = examples::REVIEW)]
+    Review(ReviewArgs),
     /// Undo the last edits
     #[command(after_help = examples::UNDO)]
     Undo(StepArgs),
@@ -130,6 +137,7 @@ pub fn execute(args: &BlockArgs, data: &DataDir, session: &mut Session) -> Resul
         BlockCommand::Export(args) => export::execute(args, json, data, session),
         BlockCommand::Import(args) => print_answer(json, bundle::import(args, data), session),
         BlockCommand::Log(args) => print_answer(json, log::execute(args, data), session),
+        BlockCommand::Review(args) => review::execute(args, json, data, session),
         BlockCommand::Undo(args) => print_answer(json, step::undo(args, data), session),
         BlockCommand::Redo(args) => print_answer(json, step::redo(args, data), session),
     }

@@ -128,7 +128,7 @@ async fn converse(
             continue;
         }
         if let Some(command) = line.trim().strip_prefix('/') {
-            match slash::run(command, kernel, data, session).await? {
+            match slash::run(command, kernel, data, &screen, session).await? {
                 slash::SlashOutcome::Done => {}
                 slash::SlashOutcome::Failed => exit = Exit::SomeFailed,
                 slash::SlashOutcome::Leave => return Ok(exit),

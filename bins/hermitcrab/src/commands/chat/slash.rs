@@ -10,12 +10,12 @@ use hermitcrab_kernel::Kernel;
 use hermitcrab_kernel::prompt::Phase;
 use pscale_blocks::{BlockError, BlockName, BlockStore, StoreError};
 
+use super::screen::Screen;
 use crate::address::Address;
 use crate::answer::{Answer, print_answer, readable};
 use crate::blocks::list::list;
 use crate::blocks::log::{latest, log};
-use crate::blocks::read;
-use crate::blocks::step;
+use crate::blocks::{read, review, step};
 use crate::conversation;
 use crate::data_dir::DataDir;
 use crate::error::Error;
@@ -27,6 +27,8 @@ const HELP: &str = "\
 /log [NAME]        the last edits of a block, or of all
 /undo NAME [N]     undo the last N edits
 /redo NAME [N]     redo the last N of them
+/review            edits that wait for you; approve ID or drop ID after it decides
+/new               begin a new window: what was said moves to history
 /tools             the tools of the next call
 /cost              calls, tokens and dollars
 /prompt            the next request, and its tokens
@@ -50,6 +52,7 @@ pub async fn run(
     command: &str,
     kernel: &Kernel,
     data: &DataDir,
+    screen: &Screen,
     session: &mut Session,
 ) -> Result<SlashOutcome, Failure> {
     let words: Vec<_> = command.split_whitespace().collect();
@@ -77,6 +80,20 @@ pub async fn run(
                 step(&block_name(name)?, count, &*store, &data.stamp_by_person())
             });
             print(stepped, session)?;
+        }
+        ["review"] => print(review::list(kernel.review(), &*store), session)?,
+        ["review", "approve", id] => print(
+            review::approve(id, kernel.review(), &*store, data.now()),
+            session,
+        )?,
+        ["review", "drop", id] => print(review::drop(id, kernel.review()), session)?,
+        ["new"] => {
+            if kernel.begin_window(screen.sink()).await {
+                session.status("a new window begins: the model sees none of the earlier messages");
+            } else {
+                session.warn("the messages stay in the window");
+                return Ok(SlashOutcome::Failed);
+            }
         }
         ["tools"] => writeln!(session.results, "{}", kernel.tools().join(" "))?,
         ["cost"] => cost(kernel, session)?,

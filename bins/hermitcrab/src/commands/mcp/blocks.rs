@@ -1,5 +1,6 @@
 use std::sync::{Mutex, PoisonError};
 
+use hermitcrab_kernel::toolbox::ReviewQueue;
 use hermitcrab_kernel::{ToolError, install_default_blocks};
 use jiff::Timestamp;
 use pscale_blocks::{BlockStore, DirStore};
@@ -37,6 +38,14 @@ impl ServedBlocks {
         // A problem is reported now, and not at the first request.
         data.for_reading()?;
         Ok(Self::Reading(data, Mutex::default()))
+    }
+
+    /// The edits that wait for the person. `None` if nothing is written.
+    pub fn review(&self) -> Option<ReviewQueue> {
+        match self {
+            Self::Reading(..) => None,
+            Self::Writing(data, _) => Some(data.review()),
+        }
     }
 
     pub fn can_write(&self) -> bool {

@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use hermitcrab_kernel::ToolError;
 use hermitcrab_kernel::table::{self, Effect, ToolResult};
+use hermitcrab_kernel::toolbox::run_block_tool;
+use pscale_blocks::store::Origin;
 use pscale_blocks::{EditAuthor, Stamp};
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool, ToolAnnotations};
 use serde_json::Value;
@@ -76,9 +78,14 @@ pub fn call(
             web: None,
         },
     );
+    let origin = Origin::Client {
+        name: client.to_owned(),
+    };
+    let stamp = stamp.with_from(origin.into());
+    let review = blocks.review();
     let input = arguments.map_or(Value::Null, Value::Object);
     let outcome = blocks
-        .with(|store| hermitcrab_kernel::toolbox::run_block_tool(name, input, store, &stamp))
+        .with(|store| run_block_tool(name, input, store, &stamp, review.as_ref()))
         .unwrap_or_else(ToolResult::from);
     Some(answer(&outcome))
 }

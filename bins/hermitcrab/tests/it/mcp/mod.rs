@@ -239,6 +239,57 @@ async fn a_client_writes_appends_and_takes_back_under_its_own_name() {
 }
 
 #[tokio::test]
+async fn an_edit_of_the_models_own_blocks_waits_for_the_person() {
+    let place = yard();
+    place.json(&["block", "create", "constitution", "What holds."]);
+    let client = Client::start(&place, true).await;
+    let write = |path: &str| json!({"name": "constitution", "path": path, "content": "Theirs."});
+    let mut ids = Vec::new();
+    for path in ["0.1", "0.2"] {
+        let answer = client.done("block_write", write(path)).await;
+        let why = "asked for by the program row 27; the person decides";
+        assert_eq!(answer["why"], why);
+        ids.push(answer["queued"].as_str().unwrap().to_owned());
+    }
+    client
+        .done(
+            "block_write",
+            json!({"name": "yard", "path": "0.5", "content": "Theirs."}),
+        )
+        .await;
+    client.leave().await;
+
+    let waiting = place.json(&["block", "review"]);
+    assert_eq!(waiting["waiting"].as_array().unwrap().len(), 2, "{waiting}");
+    assert_eq!(waiting["waiting"][0]["changes"][0]["after"], "Theirs.");
+    let approved = place.json(&["block", "review", "approve", &ids[0]]);
+    assert_eq!(
+        (&approved["block"], &approved["rev"]),
+        (&json!("constitution"), &json!(2))
+    );
+    place.run(&["block", "review", "drop", &ids[1]]).exits(0);
+    place
+        .run(&["block", "review", "drop", &ids[1]])
+        .exits(1)
+        .tells(&["no edit waits as"]);
+    assert_eq!(
+        place.run(&["block", "review"]).exits(0).stdout,
+        "no edit waits\n"
+    );
+    let trace = place.json(&["trace", "constitution", "0.1"]);
+    assert_eq!(trace["by"], "person");
+    assert_eq!(
+        trace["from"][0]["origin"],
+        json!({"client": {"name": "row 27"}})
+    );
+    let lines = place.run(&["trace", "yard", "0.5"]).exits(0).stdout;
+    assert!(
+        lines.contains("written by model row 27") && lines.contains("from client row 27"),
+        "{lines}"
+    );
+}
+
+#[tokio::test]
 async fn a_client_reads_which_paths_are_others_now() {
     let entries = ["1", "2", "3", "4", "5", "6", "7", "8", "9"];
     let place = Place::with_block("notes", "Notes about the boat.", &entries);

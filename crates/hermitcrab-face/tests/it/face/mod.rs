@@ -9,6 +9,7 @@ mod hostile;
 mod keyboard;
 mod looks;
 mod panels;
+mod review;
 mod screenshots;
 mod shells;
 mod speed;

@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
 use hermitcrab_face::Keys;
+use hermitcrab_kernel::ScriptStep;
 use pscale_blocks::{Block, BlockName, EditAuthor, Op, Stamp};
 use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::{Value, json};
@@ -386,5 +387,73 @@ async fn a_summary_has_its_receipt() {
     );
     let seen = page.bar("blockNode", json!(["memory", "0.1.1"])).await;
     assert_eq!(seen.unwrap().get("receipt"), None);
+    stand.end().await;
+}
+
+#[tokio::test]
+async fn an_edit_by_a_face_of_the_models_own_blocks_waits_for_the_person() {
+    let stand = Stand::script([face("1")]).await;
+    let mut page = stand.booted().await;
+    let write = |path: &str| json!(["constitution", path, "by the face"]);
+    let mut ids = Vec::new();
+    for path in ["0.7", "0.8"] {
+        let answer = page.shell("blockWrite", write(path)).await.unwrap();
+        ids.push(answer["queued"].as_str().unwrap().to_owned());
+        page.event_of("notice", |data| data["text"].to_string().contains("waits"))
+            .await;
+    }
+    // The bar is the person.
+    let edited = page
+        .bar("blockWrite", json!(["constitution", "0.9", "mine"]))
+        .await;
+    assert_eq!(edited.unwrap()["path"], "0.9");
+    let waiting = page.bar("review", json!([])).await.unwrap();
+    assert_eq!(waiting["edits"].as_array().unwrap().len(), 2, "{waiting}");
+    let first = &waiting["edits"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|edit| edit["id"] == ids[0]);
+    let first = first.unwrap();
+    assert_eq!(
+        first["why"],
+        "asked for by face 1, or after its words; the person decides"
+    );
+    assert_eq!(first["changes"][0]["after"], "by the face");
+    let approved = page.bar("approveEdit", json!([ids[0]])).await.unwrap();
+    assert_eq!(approved["block"], "constitution");
+    page.event_of("block_changed", |data| data["name"] == "constitution")
+        .await;
+    let again = page.bar("approveEdit", json!([ids[0]])).await;
+    assert_eq!(again.unwrap_err()["error"], "not_found");
+    page.bar("dropEdit", json!([ids[1]])).await.unwrap();
+    let by_face = page.shell("approveEdit", json!([ids[1]])).await;
+    assert_eq!(by_face.unwrap_err()["error"], "unknown_method");
+    let waiting = page.bar("review", json!([])).await.unwrap();
+    assert_eq!(waiting["edits"], json!([]));
+    let node = page.bar("blockNode", json!(["constitution", "0.7"])).await;
+    assert_eq!(node.unwrap()["content"], "by the face");
+    let node = page.bar("blockNode", json!(["constitution", "0.8"])).await;
+    assert_eq!(node.unwrap_err()["error"], "not_found");
+    // Memory takes such an edit, with a label.
+    let entry = json!(["memory", "0.1", "by the face"]);
+    page.shell("blockWrite", entry).await.unwrap();
+    let labels = stand
+        .kernel
+        .store()
+        .labels(&"memory".parse().unwrap())
+        .unwrap();
+    assert_eq!(labels.nodes().len(), 1);
+    stand.end().await;
+}
+
+#[tokio::test]
+async fn the_person_begins_a_new_window() {
+    let stand = Stand::script([face("1"), ScriptStep::text("up")]).await;
+    let mut page = stand.booted().await;
+    assert!(!stand.kernel.messages().await.is_empty());
+    let answer = page.bar("newWindow", json!([])).await;
+    assert_eq!(answer.unwrap(), json!({"begun": true}));
+    assert!(stand.kernel.messages().await.is_empty());
     stand.end().await;
 }

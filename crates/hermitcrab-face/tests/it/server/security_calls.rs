@@ -35,6 +35,10 @@ async fn a_shell_has_its_props_and_nothing_else() {
         "log",
         "blockNode",
         "blockSave",
+        "review",
+        "approveEdit",
+        "dropEdit",
+        "newWindow",
         "tools",
     ] {
         let error = page.shell(method, json!([1])).await.unwrap_err();

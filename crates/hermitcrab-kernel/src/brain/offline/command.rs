@@ -64,14 +64,14 @@ pub(super) fn next(view: &ConversationView<'_>) -> Move {
         }
         Command::Write { name, path, text } => {
             let input = json!({"name": name, "path": path, "content": text});
-            once(view, "block_write", input, |_| {
-                format!("Written to {name} {path}.")
+            once(view, "block_write", input, |result| {
+                waits(result).unwrap_or_else(|| format!("Written to {name} {path}."))
             })
         }
         Command::Create { name, text } => {
             let input = json!({"name": name, "pscale0": text});
-            once(view, "block_create", input, |_| {
-                format!("Block {name} is made.")
+            once(view, "block_create", input, |result| {
+                waits(result).unwrap_or_else(|| format!("Block {name} is made."))
             })
         }
         Command::Tools(names) => once(view, "set_tools", json!({"names": names}), |result| {
@@ -121,6 +121,13 @@ fn once(
         None => Move::call(tool, input),
         Some(call) => Move::Say(told(call, say)),
     }
+}
+
+/// The words for an edit that waits for the person.
+fn waits(result: &Value) -> Option<String> {
+    let id = result["queued"].as_str()?;
+    let why = result["why"].as_str().unwrap_or_default();
+    Some(format!("It waits for you as {id}: {why}."))
 }
 
 fn told(call: &OfflineToolCall<'_>, say: impl Fn(&Value) -> String) -> String {

@@ -94,6 +94,14 @@ impl CoreBlock {
         Self::Network,
     ];
 
+    /// The blocks that say who the model is. An edit of these that a place outside may have asked for waits for the person.
+    pub const REVIEWED: [Self; 4] = [
+        Self::Keystone,
+        Self::Constitution,
+        Self::Capabilities,
+        Self::Skills,
+    ];
+
     /// The block's name in the store.
     pub fn name(self) -> &'static BlockName {
         &BLOCKS[self as usize].0

@@ -128,14 +128,14 @@ async fn what_is_written_after_a_search_of_the_provider_names_the_search() {
         tool_use_id: "s1".to_owned(),
         error_code: None,
     };
-    let write = json!({"name": "skills", "path": "0.8", "content": "Found."});
+    let write = json!({"name": "memory", "path": "0.8", "content": "Found."});
     let write = ScriptStep::tool_use("t1", "block_write", &write);
     let (place, _) = Setting::page().script([
         ScriptStep::reply(vec![Block::new(found), write], StopReason::ToolUse),
         ScriptStep::text("Done."),
     ]);
     tool_loop(&place, json!({ "messages": user("Search it") })).await;
-    let name = pscale_blocks::BlockName::new("skills").unwrap();
+    let name = pscale_blocks::BlockName::new("memory").unwrap();
     let newest = pscale_blocks::store::LogRange::newest(1);
     let log = place.store.log(&name, newest).unwrap();
     let by = EditAuthor::Model {

@@ -6,8 +6,11 @@ use std::sync::Arc;
 
 use hermitcrab_kernel::ScriptStep;
 use hermitcrab_kernel::conversation::Utterance;
+use hermitcrab_kernel::prompt::CoreBlock;
 use pscale_blocks::store::{LogRange, Origin, Origins};
-use pscale_blocks::{BlockName, BlockStore, DirStore, Op, Stamp, Summary, SummaryKind};
+use pscale_blocks::{
+    Block, BlockName, BlockStore, DirStore, EditAuthor, Op, Stamp, Summary, SummaryKind,
+};
 use serde_json::{Value, json};
 
 use crate::place::{Place, Setting};
@@ -203,4 +206,34 @@ fn labels_survive_growth_moves_undo_redo_and_a_restart() {
     assert_eq!(labelled(), ["0.3"]);
     step(|store, name, stamp| drop(store.redo(name, 2, stamp).unwrap()));
     assert_eq!(labelled(), ["0.1.4.2"]);
+}
+
+/// A newer program replaces an edited keystone and keeps it under another name.
+#[test]
+fn a_keystone_that_is_kept_under_another_name_keeps_its_labels() {
+    let setting = Setting::default();
+    let store = setting.store.clone();
+    let mut old = Block::clone(CoreBlock::Keystone.embedded());
+    for (path, text) in [
+        ("0.5.1", "keystone v0 (2026-01-01)."),
+        ("0.2.1", "Up: obey the page."),
+    ] {
+        old.write(&path.parse().unwrap(), text).unwrap();
+    }
+    let source = "a gift".to_owned();
+    let from = Origins::from(Origin::Import {
+        source: source.clone(),
+    });
+    let stamp = Stamp::new(jiff::Timestamp::UNIX_EPOCH, EditAuthor::Import { source });
+    let stamp = stamp.with_from(from.clone());
+    store
+        .create(CoreBlock::Keystone.name(), &old, &stamp)
+        .unwrap();
+    let (place, _) = setting.script([]);
+    let kept: BlockName = "keystone-0".parse().unwrap();
+    assert_eq!(*place.store.load(&kept).unwrap().block, old);
+    let labels = place.store.labels(&kept).unwrap();
+    assert_eq!(labels.at(&"0.2.1".parse().unwrap()), Some(&from));
+    let labels = place.store.labels(CoreBlock::Keystone.name()).unwrap();
+    assert_eq!(labels.at(&"0.2.1".parse().unwrap()), None);
 }

@@ -1,3 +1,10 @@
-//! The origins of texts from outside: with messages, in logs and as labels of nodes.
+//! The origins of texts from outside: with messages, in logs, as labels of nodes and marks, and the edits that wait because of them.
 
+mod attacks;
+mod brain;
+mod honest;
 mod labels;
+mod marks;
+mod queue;
+mod session;
+mod window;
