@@ -8,7 +8,7 @@ use pscale_blocks::store::{
 use pscale_blocks::{Block, BlockName, BlockStore, EditAuthor, MemStore, Op, Stamp, StoreError};
 
 /// A store that reads the blocks of another one and never writes to it. A block is copied when it is edited, without its
-/// log.
+/// log and its labels.
 pub struct DraftStore {
     kept: Box<dyn BlockStore>,
     drafts: MemStore,
@@ -37,8 +37,7 @@ impl DraftStore {
     /// The store of drafts, with this block in it.
     fn draft(&self, name: &BlockName, stamp: &Stamp) -> Result<&MemStore, StoreError> {
         if !self.is_draft(name)? {
-            let labels = self.kept.labels(name)?.nodes().clone();
-            let copied = Stamp::new(stamp.at, EditAuthor::Kernel).with_labels(labels);
+            let copied = Stamp::new(stamp.at, EditAuthor::Kernel);
             let block = self.load(name)?.block;
             match self.drafts.create(name, &block, &copied) {
                 // Another thread was first.

@@ -168,12 +168,12 @@ pub fn growth_notice(name: &BlockName, grown: Option<&Grown>) -> Option<String> 
 }
 
 /// Returns a line about the facts that a written summary keeps, and the places of those that it has lost. `None` also if the block
-/// cannot be read again: the edit is done.
+/// cannot be read again, or if over 64 KiB are below the summary: the edit is done.
 pub fn receipt_notice(data: &DataDir, name: &BlockName, edited: &Edited) -> Option<String> {
     let change = edited.applied.as_ref().and_then(Applied::change);
     let path = change.and_then(|change| change.summary)?;
     let block = data.for_reading().ok()?.load(name).ok()?.block;
-    let receipt = Receipt::read(&block, &path)?;
+    let receipt = Receipt::quick(&block, &path)?;
     Some(format!("summary {path}: {receipt}"))
 }
 

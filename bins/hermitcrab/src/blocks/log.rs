@@ -101,13 +101,18 @@ pub fn who(by: &EditAuthor, out: &Results) -> String {
 
 /// Returns the first origin of an edit, and the number of the others.
 fn came_from(from: &Origins, out: &Results) -> String {
-    let Some(first) = from.listed().first() else {
-        return String::new();
-    };
-    let first = line(&first.to_string(), SHOWN, out);
-    match from.listed().len() as u64 - 1 + from.more() {
-        0 => format!(" from {first}"),
-        others => format!(" from {first} and {others} more"),
+    let count = (from.listed().len() as u64).saturating_add(from.more());
+    match (from.listed().first(), count) {
+        (None, 0) => String::new(),
+        (None, 1) => " from 1 place".to_owned(),
+        (None, count) => format!(" from {count} places"),
+        (Some(first), count) => {
+            let first = line(&first.to_string(), SHOWN, out);
+            match count - 1 {
+                0 => format!(" from {first}"),
+                others => format!(" from {first} and {others} more"),
+            }
+        }
     }
 }
 

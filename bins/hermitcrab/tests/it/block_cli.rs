@@ -1,5 +1,7 @@
 //! The block commands, without a model, a key or a network.
 
+use std::fs;
+
 use serde_json::{Value, json};
 
 use crate::program::{DATA, Place};
@@ -223,6 +225,30 @@ fn the_log_says_who_did_what() {
     insta::assert_snapshot!(told.join("\n"));
     let last = place.json(&["block", "log", "--limit", "1"]);
     assert_eq!(last["entries"].as_array().unwrap().len(), 2);
+}
+
+/// A file may have any number, and kinds of a later program.
+#[test]
+fn the_log_counts_origins_that_it_cannot_name() {
+    let place = yard();
+    let file = place.path(DATA).join("log/yard.jsonl");
+    let log = fs::read_to_string(&file).unwrap();
+    let (first, rest) = log.split_once('\n').unwrap();
+    let face = r#"{"face":{"rev":1}}"#;
+    for (from, shown) in [
+        (r#"[{"more":3}]"#.to_owned(), " from 3 places  "),
+        (r#"{"moon":8}"#.to_owned(), " from 1 place  "),
+        (
+            format!(r#"[{face},{face},{{"more":{}}}]"#, u64::MAX),
+            " from face 1 and 4294967296 more  ",
+        ),
+    ] {
+        let first = first.strip_suffix('}').unwrap();
+        fs::write(&file, format!("{first},\"from\":{from}}}\n{rest}")).unwrap();
+        let ran = place.run(&["block", "log", "yard"]).exits(0);
+        let line = ran.stdout.lines().next().unwrap();
+        assert!(line.contains(shown), "{line}");
+    }
 }
 
 /// Returns a line of a log without its third and fourth word, the day and the time.

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::ops::Range;
+use std::slice::from_ref;
 
 use super::MOST;
 use super::contrast::{denied, opposites_of};
@@ -10,9 +11,12 @@ use crate::atom::{Atom, Atoms, Clause, Kind, Language, Lexicon};
 use crate::extract::{Reading, WordCounts};
 use crate::lists::{IMPLIED, stem};
 
-/// The most words with a capital, in percent, of a text in which a capital makes a name; and of one that is not English.
-const MOST_CAPITALS: usize = 30;
-const MOST_CAPITALS_UNSUPPORTED: usize = 20;
+/// The most words with a capital, in percent, of a text in which a capital makes a name: more are those of a title.
+const MOST_CAPITALS: usize = 60;
+/// The same of a text that is not English. More are those of nouns in German.
+const MOST_CAPITALS_UNSUPPORTED: usize = 30;
+/// The most words with a capital in a text that says nothing about where capitals are: they are those of the names in it.
+const FEW_CAPITALS: usize = 4;
 
 /// The words before or after a negation among which the word is that it denies.
 const NEAR: usize = 8;
@@ -66,15 +70,17 @@ pub fn cover(parts: &[&str], whole: &str, lexicon: &dyn Lexicon) -> Coverage {
     for reading in &readings {
         counts.add(reading.counts);
     }
-    let parts_have_names = |percent| !counts.has_capitals(percent);
     let mut all = counts;
     all.add(whole_reading.counts);
     let language = all.language();
-    let percent = match language {
-        Language::English => MOST_CAPITALS,
-        Language::Unsupported => MOST_CAPITALS_UNSUPPORTED,
+    let has_names = match language {
+        // Names that a summary adds say nothing about the capitals of its parts.
+        Language::English => !has_capitals(&readings, MOST_CAPITALS),
+        Language::Unsupported => {
+            !has_capitals(&readings, MOST_CAPITALS_UNSUPPORTED)
+                && !has_capitals(from_ref(&whole_reading), MOST_CAPITALS_UNSUPPORTED)
+        }
     };
-    let has_names = parts_have_names(percent) && !whole_reading.counts.has_capitals(percent);
     let whole_atoms = whole_reading.atoms(language, has_names, lexicon);
     let mut facts = Vec::new();
     let mut merged = Atoms::empty(language);
@@ -111,6 +117,13 @@ pub fn cover(parts: &[&str], whole: &str, lexicon: &dyn Lexicon) -> Coverage {
     });
     coverage.added = added.map(|found| found.fact.clone()).collect();
     coverage
+}
+
+/// Whether more than `percent` of the words that begin no sentence have a capital. A word that occurs again counts once.
+fn has_capitals(texts: &[Reading], percent: usize) -> bool {
+    let words: usize = texts.iter().map(|text| text.counts.inner).sum();
+    let capitals: HashSet<_> = texts.iter().flat_map(Reading::capitals).collect();
+    capitals.len() > FEW_CAPITALS && capitals.len() * 100 > words * percent
 }
 
 /// A fact, and for a negation the stems of the words after it, the one that it denies first.

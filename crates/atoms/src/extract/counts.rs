@@ -7,9 +7,6 @@ use crate::text::{Form, Token};
 /// The fewest words of a text whose language can be told.
 const TELLING_WORDS: usize = 20;
 
-/// The most words with a capital in a text that says nothing about where capitals are.
-const FEW_CAPITALS: usize = 4;
-
 /// The counts that tell the language of a text, or of several.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct WordCounts {
@@ -17,9 +14,8 @@ pub(crate) struct WordCounts {
     latin: usize,
     words: usize,
     function: usize,
-    /// The words that do not begin a sentence, and those of them with a capital.
-    inner: usize,
-    capitals: usize,
+    /// The words that do not begin a sentence.
+    pub(crate) inner: usize,
 }
 
 impl WordCounts {
@@ -30,16 +26,10 @@ impl WordCounts {
             let is_latin = matches!(u32::from(letter), 0..=0x24f | 0x1e00..=0x1eff);
             counts.latin += usize::from(is_latin);
         }
-        let words = tokens
-            .iter()
-            .filter(|token| token.form == Form::Word && !token.is_taken);
-        for word in words {
+        for word in tokens.iter().filter(|token| is_word(token)) {
             counts.words += 1;
             counts.function += usize::from(FUNCTION.contains(&*word.lower));
-            if !word.starts_sentence {
-                counts.inner += 1;
-                counts.capitals += usize::from(word.written.starts_with(char::is_uppercase));
-            }
+            counts.inner += usize::from(is_inner(word));
         }
         counts
     }
@@ -50,7 +40,6 @@ impl WordCounts {
         self.words += other.words;
         self.function += other.function;
         self.inner += other.inner;
-        self.capitals += other.capitals;
     }
 
     pub(crate) fn language(self) -> Language {
@@ -61,10 +50,13 @@ impl WordCounts {
             Language::English
         }
     }
+}
 
-    /// Whether more than `percent` of the words that begin no sentence have a capital. Few capitals say nothing: they are those of
-    /// the names in a short text.
-    pub(crate) fn has_capitals(self, percent: usize) -> bool {
-        self.capitals > FEW_CAPITALS && self.capitals * 100 > self.inner * percent
-    }
+fn is_word(token: &Token) -> bool {
+    token.form == Form::Word && !token.is_taken
+}
+
+/// Whether a token is a word that begins no sentence.
+pub(super) fn is_inner(token: &Token) -> bool {
+    is_word(token) && !token.starts_sentence
 }

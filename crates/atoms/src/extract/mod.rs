@@ -16,6 +16,7 @@ use std::collections::BTreeSet;
 use crate::atom::{Atom, Atoms, Clause, Kind, Language, Lexicon};
 use crate::text::{Form, PlainText, Token, tokens};
 pub(crate) use counts::WordCounts;
+use counts::is_inner;
 use found::Found;
 
 /// The stems before and after an operator that tell what it orders.
@@ -62,6 +63,13 @@ impl Reading {
             tokens,
             sentences,
         }
+    }
+
+    /// The words with a capital that begin no sentence.
+    pub(crate) fn capitals(&self) -> impl Iterator<Item = &str> {
+        let inner = self.tokens.iter().filter(|token| is_inner(token));
+        let capitals = inner.filter(|token| token.written.starts_with(char::is_uppercase));
+        capitals.map(|token| &*token.lower)
     }
 
     /// The atoms of the text as one in this language, with or without names.

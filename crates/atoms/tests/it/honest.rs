@@ -69,6 +69,12 @@ fn names_are_facts_in_short_texts() {
     assert_eq!(changes(&entries[..1], "So Grace paid it.").0, ["Grace"]);
     let both = ["Ada paid.", "Then Grace and Alan paid.", "Ada saw Alan."];
     assert_eq!(changes(&both, "Ada and Alan paid.").1, ["Grace"]);
+    // Names do not hide names, in the entries or in the summary.
+    let entries = ["Met Ada at noon."; 9];
+    assert_eq!(changes(&entries, "Met Grace every day.").0, ["Grace"]);
+    let summary = "So Ada, Grace, Alan, Mary, Joan and Tim came.";
+    let invented = ["Grace", "Alan", "Mary", "Joan", "Tim"];
+    assert_eq!(changes(&entries, summary).0, invented);
     // Nouns in German.
     let german = [
         "Der Hund frisst das Futter im Haus.",

@@ -229,9 +229,15 @@ fn append_to(
             return Ok(false);
         }
         // The words of the summary are those of the entries, and not those of the turn.
-        let labels = store.labels(name)?;
-        let of_entries = entries.iter().filter_map(|entry| labels.at(&entry.path));
-        let stamp = (stamp.clone()).with_from(Origins::union(of_entries));
+        let from = match store.labels(name) {
+            Ok(labels) => {
+                let of_entries = entries.iter().filter_map(|entry| labels.at(&entry.path));
+                Origins::union(of_entries)
+            }
+            // An archive that cannot be read does not stop the record.
+            Err(_) => Origins::union([&stamp.from, &Origins::unknown()]),
+        };
+        let stamp = stamp.clone().with_from(from);
         let text = window::group_summary(&entries);
         let op = if grows {
             let kind = SummaryKind::Summary;

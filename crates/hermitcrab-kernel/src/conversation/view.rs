@@ -117,19 +117,33 @@ impl View {
     fn keep(&mut self, kept: Vec<KeptMessage>) {
         let mut kept = kept.into_iter().peekable();
         let mut at = 0;
+        // The first changed message of a run: words of those after it may have moved to it.
+        let mut first: Option<usize> = None;
         while let Some(&number) = self.numbers.get(at) {
             while kept.next_if(|kept| kept.n < number).is_some() {}
             if let Some(KeptMessage { message, .. }) = kept.next_if(|kept| kept.n == number) {
+                let role = self.said[at].message.role;
+                first = first.filter(|first| self.said[*first].message.role == role);
                 if let Some(message) = message {
                     self.said[at].message = message;
+                    let from = self.said[at].from.clone();
+                    self.add_origins(*first.get_or_insert(at), &from);
                 }
                 at += 1;
             } else {
-                self.said.remove(at);
+                let removed = self.said.remove(at);
+                if let Some(first) = first {
+                    self.add_origins(first, &removed.from);
+                }
                 self.times.remove(at);
                 self.numbers.remove(at);
             }
         }
+    }
+
+    fn add_origins(&mut self, index: usize, more: &Origins) {
+        let from = &mut self.said[index].from;
+        *from = Origins::union([&*from, more]);
     }
 
     /// The number of a message that has not moved.
@@ -274,7 +288,9 @@ mod tests {
         let kept = vec![(0, Message::user("changed")), (2, Message::user("text 3"))];
         view.follow(view.repaired(kept));
         let from: Vec<_> = view.said.iter().map(|said| said.from.clone()).collect();
-        assert_eq!(from, [page(1), page(3)]);
+        // The changed one may have words of the removed ones.
+        let moved_from = Origins::union([&page(1), &page(2), &page(4)]);
+        assert_eq!(from, [moved_from.clone(), page(3)]);
         view.follow(Line::Moved {
             schema_version: VERSION,
             n: 1,
@@ -282,7 +298,7 @@ mod tests {
         });
         let moved = view.last_moved.clone().unwrap();
         assert!(moved.text.ends_with("person: changed"), "{}", moved.text);
-        assert_eq!(moved.from, page(1));
+        assert_eq!(moved.from, moved_from);
         // The next file begins with it.
         let mut line = Vec::new();
         begin_line(1, view.last_moved).write(&mut line).unwrap();

@@ -12,7 +12,7 @@ const ALL_KEYS: &str = "*";
 
 /// The place outside from which a tool brings texts. Its errors may have some, too.
 ///
-/// The clipboard has the text of another program. What the browser hears are words of the person.
+/// The clipboard has the text of another program. Speech that the browser writes down has words of the person.
 pub(super) fn origin_of(tool: &str, args: &Args) -> Option<Origin> {
     let text = |name: &str| args.text(name).to_owned();
     Some(match tool {

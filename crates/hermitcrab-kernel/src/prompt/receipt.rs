@@ -149,17 +149,10 @@ impl Receipt {
             return String::new();
         }
         let paths = self.lost_at();
-        let shown = |count: usize| {
-            let mut words = vec![format!(
-                "(lost {}{}",
-                self.lost.len(),
-                if count > 0 { ":" } else { "" }
-            )];
-            words.extend(paths[..count].iter().map(ToString::to_string));
-            if count > 0 && count < paths.len() {
-                words.push(format!("+{}", paths.len() - count));
-            }
-            format!(" {})", words.join(" "))
+        let lost = self.lost.len();
+        let shown = |most| match first_paths(&paths, most) {
+            list if list.is_empty() => format!(" (lost {lost})"),
+            list => format!(" (lost {lost}: {list})"),
         };
         let counts = (0..=paths.len().min(MOST_PATHS)).rev();
         let mut texts = counts.map(shown);
@@ -173,17 +166,22 @@ impl Receipt {
 impl std::fmt::Display for Receipt {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "kept {}, lost {}", self.kept, self.lost.len())?;
-        let paths = self.lost_at();
-        for (place, path) in paths.iter().take(MOST_PATHS).enumerate() {
-            write!(f, "{}{path}", if place == 0 { " (" } else { " " })?;
-        }
-        match paths.len().saturating_sub(MOST_PATHS) {
-            _ if paths.is_empty() => {}
-            0 => write!(f, ")")?,
-            more => write!(f, " +{more})")?,
+        let list = first_paths(&self.lost_at(), MOST_PATHS);
+        if !list.is_empty() {
+            write!(f, " ({list})")?;
         }
         write!(f, ", added {}", self.added.len())
     }
+}
+
+/// A number of paths at most, and the count of the others: `0.2.1 0.2.3 +4`. It is empty if it has no path.
+fn first_paths(paths: &[Path], most: usize) -> String {
+    let mut words: Vec<_> = paths.iter().take(most).map(ToString::to_string).collect();
+    let others = paths.len() - words.len();
+    if others > 0 && !words.is_empty() {
+        words.push(format!("+{others}"));
+    }
+    words.join(" ")
 }
 
 /// The end of the line of a summary in a prompt; of all other nodes nothing. What was computed for the same texts is kept.

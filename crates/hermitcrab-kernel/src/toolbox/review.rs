@@ -70,7 +70,7 @@ pub enum ReviewOp {
         /// The text of its head.
         text: String,
     },
-    /// Reverts edits.
+    /// Reverts the last edits of the block.
     Undo {
         /// The number of edits.
         count: u32,
@@ -111,8 +111,8 @@ pub(super) struct RanEdit {
 }
 
 /// The effect that an edit would have.
-enum Draft {
-    /// None; the store answers the reason.
+enum EditEffect {
+    /// No change; the store answers the reason.
     Nothing { rev: Option<u64> },
     Change {
         rev: u64,
@@ -144,12 +144,12 @@ impl ReviewOp {
         Ok(RanEdit { rev, edited })
     }
 
-    fn draft(&self, name: &BlockName, store: &dyn BlockStore) -> Result<Draft, StoreError> {
-        let nothing = Draft::Nothing { rev: None };
+    fn effect(&self, name: &BlockName, store: &dyn BlockStore) -> Result<EditEffect, StoreError> {
+        let nothing = EditEffect::Nothing { rev: None };
         if let Self::Create { text } = self {
             let is_missing = matches!(store.load(name), Err(StoreError::NoBlock { .. }));
             return Ok(match (is_missing, created(text)) {
-                (true, Ok(_)) => Draft::Change {
+                (true, Ok(_)) => EditEffect::Change {
                     rev: 0,
                     base_hash: String::new(),
                     changes: Vec::new(),
@@ -170,20 +170,20 @@ impl ReviewOp {
             if revs.is_empty() {
                 return Ok(nothing);
             }
-            return Ok(Draft::Change {
+            return Ok(EditEffect::Change {
                 rev,
                 base_hash: hex::encode(found.hash),
                 changes: Vec::new(),
             });
         };
         let mut after = Block::clone(&found.block);
-        let nothing = Draft::Nothing { rev: Some(rev) };
+        let nothing = EditEffect::Nothing { rev: Some(rev) };
         Ok(match after.apply(op) {
             Err(_) | Ok(Applied::Appended(Appended::NeedsSummary { change: None, .. })) => nothing,
             Ok(_) if after == *found.block => nothing,
             Ok(_) => {
                 let changes = found.block.diff(&after);
-                Draft::Change {
+                EditEffect::Change {
                     rev,
                     base_hash: hash_before(&changes),
                     changes,
@@ -240,8 +240,8 @@ impl QueuedEdit {
     /// The texts that the edit would change now. Empty for a block that is to be created, an undo and a redo, and if the block can
     /// no longer take the edit.
     pub fn changes(&self, store: &dyn BlockStore) -> Vec<NodeDiff> {
-        match self.op.draft(&self.block, store) {
-            Ok(Draft::Change { changes, .. }) => changes,
+        match self.op.effect(&self.block, store) {
+            Ok(EditEffect::Change { changes, .. }) => changes,
             _ => Vec::new(),
         }
     }
@@ -271,9 +271,9 @@ impl ReviewQueue {
         if stamp.from.is_empty() || !CoreBlock::REVIEWED.iter().any(is_own) {
             return Ok(ReviewGate::Open { rev: None });
         }
-        let (base_rev, base_hash_of_path) = match op.draft(name, store)? {
-            Draft::Nothing { rev } => return Ok(ReviewGate::Open { rev }),
-            Draft::Change { rev, base_hash, .. } => (rev, base_hash),
+        let (base_rev, base_hash_of_path) = match op.effect(name, store)? {
+            EditEffect::Nothing { rev } => return Ok(ReviewGate::Open { rev }),
+            EditEffect::Change { rev, base_hash, .. } => (rev, base_hash),
         };
         let mut id = hash(&json!([name, op, base_hash_of_path]));
         id.truncate(ID);
@@ -432,8 +432,12 @@ impl QueuedEdit {
             let hint = format!("`block review drop {}` removes the edit", self.id);
             ToolError::new(ErrorKind::Conflict, detail).hint(hint)
         };
-        let rev = match self.op.draft(&self.block, store) {
-            Ok(Draft::Change { rev, base_hash, .. }) if base_hash == self.base_hash_of_path => rev,
+        let rev = match self.op.effect(&self.block, store) {
+            Ok(EditEffect::Change { rev, base_hash, .. })
+                if base_hash == self.base_hash_of_path =>
+            {
+                rev
+            }
             Ok(_) | Err(StoreError::NoBlock { .. }) => return Err(conflict()),
             Err(error) => return Err(error.into()),
         };

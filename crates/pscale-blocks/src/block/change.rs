@@ -118,7 +118,7 @@ impl Inverse {
     }
 
     /// First `later`, then this one.
-    pub(super) fn after(self, mut later: Self) -> Self {
+    pub(crate) fn after(self, mut later: Self) -> Self {
         later.0.extend(self.0);
         later
     }

@@ -126,6 +126,11 @@ pub trait Journal: Send {
         None
     }
 
+    /// The revision of the labels that this process has kept; 0 for none.
+    fn kept_labels(&self, _name: &BlockName) -> u64 {
+        0
+    }
+
     /// Keeps labels, which the log can make again. False if they cannot be written.
     fn keep_labels(&mut self, _name: &BlockName, _labels: &Labels) -> bool {
         true
@@ -437,7 +442,14 @@ impl<J: Journal> BlockStore for BlockLedger<J> {
             return Ok(Arc::clone(known));
         }
         let known = live.labels.take().map(Arc::unwrap_or_clone);
-        let labels = Arc::new(labels::current(journal, name, (*rev, live.hash), known)?);
+        let block = labels::LabelledBlock {
+            name,
+            rev: *rev,
+            hash: live.hash,
+            read: &|| Some(Block::clone(&live.block)),
+        };
+        let labels = labels::current(journal, &block, known, labels::KEEP_EVERY)?;
+        let labels = Arc::new(labels);
         live.labels = Some(Arc::clone(&labels));
         Ok(labels)
     }

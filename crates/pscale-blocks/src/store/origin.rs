@@ -1,5 +1,7 @@
 //! The places outside that texts come from.
 
+use std::borrow::Borrow;
+use std::collections::BTreeSet;
 use std::fmt;
 
 use serde::de::IgnoredAny;
@@ -7,6 +9,8 @@ use serde::{Deserialize, Serialize};
 
 /// The longest text of an origin that is kept, in characters. An address may be of any length.
 const LONGEST: usize = 500;
+/// The largest number of further origins that is read from a file.
+const MOST_COUNTED: u64 = 1 << 32;
 
 /// A place outside that a text comes from. The person, the model and the program itself are not such places.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
@@ -118,7 +122,7 @@ impl fmt::Display for Origin {
 /// assert_eq!((both.listed().len(), both.more()), (2, 0));
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(from = "Vec<OriginRow>", into = "Vec<OriginRow>")]
+#[serde(from = "FoundOrigins", into = "Vec<OriginRow>")]
 pub struct Origins {
     listed: Vec<Origin>,
     more: u64,
@@ -141,11 +145,30 @@ enum FoundRow {
     Unknown(IgnoredAny),
 }
 
+/// A list as it is read. Anything else is one origin that is not known: the rest of its line stays readable.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum FoundOrigins {
+    Rows(Vec<OriginRow>),
+    Unknown(IgnoredAny),
+}
+
+impl From<FoundOrigins> for Origins {
+    fn from(found: FoundOrigins) -> Self {
+        match found {
+            FoundOrigins::Rows(rows) => rows.into(),
+            FoundOrigins::Unknown(IgnoredAny) => Self::unknown(),
+        }
+    }
+}
+
 impl From<FoundRow> for OriginRow {
     fn from(found: FoundRow) -> Self {
         match found {
-            FoundRow::More { more } => Self::More { more },
-            FoundRow::Listed(origin) => Self::Listed(origin),
+            FoundRow::More { more } => Self::More {
+                more: more.min(MOST_COUNTED),
+            },
+            FoundRow::Listed(origin) => Self::Listed(origin.clipped()),
             FoundRow::Unknown(IgnoredAny) => Self::More { more: 1 },
         }
     }
@@ -183,25 +206,39 @@ impl Origins {
 
     /// All origins of several texts.
     pub fn union<'a>(sets: impl IntoIterator<Item = &'a Self>) -> Self {
-        let mut all = Self::default();
-        for set in sets {
-            all.more = all.more.max(set.more);
-            for origin in &set.listed {
-                if !all.listed.contains(origin) {
-                    all.listed.push(origin.clone());
-                }
-            }
-        }
-        all.cut();
-        all
+        let mut more = 0;
+        let origins = sets.into_iter().flat_map(|set| {
+            more = set.more.max(more);
+            &set.listed
+        });
+        let all = Self::list(origins);
+        all.with_more(more)
     }
 
-    /// Counts what is too much.
-    fn cut(&mut self) {
-        // A larger sum could count an origin twice, and would grow with each union.
-        let surplus = self.listed.len().saturating_sub(Self::MOST);
-        self.listed.truncate(Self::MOST);
-        self.more = self.more.max(surplus as u64);
+    /// Lists the first origins and counts the others, none twice.
+    fn list<O: Borrow<Origin> + Ord>(origins: impl IntoIterator<Item = O>) -> Self {
+        let mut listed = Vec::new();
+        let mut all = BTreeSet::new();
+        for origin in origins {
+            let found: &Origin = origin.borrow();
+            if listed.len() < Self::MOST && !all.contains(found) {
+                listed.push(found.clone());
+            }
+            all.insert(origin);
+        }
+        let more = (all.len() - listed.len()) as u64;
+        Self { listed, more }
+    }
+
+    /// The origins with at least this number of further ones. A sum could count an origin twice, and would grow with each union.
+    fn with_more(self, more: u64) -> Self {
+        let more = self.more.max(more);
+        Self { more, ..self }
+    }
+
+    /// One origin that is not known by name.
+    pub fn unknown() -> Self {
+        Self::default().with_more(1)
     }
 
     /// The texts of the origins.
@@ -218,15 +255,7 @@ impl From<Origin> for Origins {
 
 impl FromIterator<Origin> for Origins {
     fn from_iter<I: IntoIterator<Item = Origin>>(origins: I) -> Self {
-        let mut all = Self::default();
-        for origin in origins {
-            let origin = origin.clipped();
-            if !all.listed.contains(&origin) {
-                all.listed.push(origin);
-            }
-        }
-        all.cut();
-        all
+        Self::list(origins.into_iter().map(Origin::clipped))
     }
 }
 
@@ -241,8 +270,7 @@ impl From<Vec<OriginRow>> for Origins {
             }
         });
         let all: Self = listed.collect();
-        let more = all.more.max(more);
-        Self { more, ..all }
+        all.with_more(more)
     }
 }
 
@@ -306,9 +334,22 @@ mod tests {
         // A later program may know other kinds.
         let later = read(r#"[{"moon":{"rev":8}},{"face":{"rev":9}}]"#).unwrap();
         assert_eq!((later.listed(), later.more()), (&[face(9)][..], 1));
-        assert!(read(r#"{"moon":8}"#).is_err());
+        for other in [r#"{"moon":8}"#, "null", "8", r#""page""#] {
+            assert_eq!(read(other).unwrap(), Origins::unknown(), "{other}");
+        }
+        let greatest = format!(r#"[{{"face":{{"rev":9}}}},{{"more":{}}}]"#, u64::MAX);
+        assert_eq!(read(&greatest).unwrap().more(), MOST_COUNTED);
         let url = "é".repeat(9_000);
         let page = Origins::from(Origin::Web { url });
         assert_eq!(page.listed()[0].to_string().chars().count(), 505);
+    }
+
+    /// Comparisons of all with all would take minutes.
+    #[test]
+    fn a_list_of_a_million_origins_is_read() {
+        let many: Origins = (0..1_000_000).map(face).collect();
+        assert_eq!((many.listed().len(), many.more()), (8, 999_992));
+        let sets: Vec<Origins> = (0..1_000_000).map(|rev| face(rev).into()).collect();
+        assert_eq!(Origins::union(&sets), many);
     }
 }

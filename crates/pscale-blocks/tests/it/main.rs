@@ -14,6 +14,7 @@ mod damage;
 mod data_dir;
 mod edits;
 mod grow;
+mod label_logs;
 mod labels;
 mod layers;
 mod lazy;

@@ -4,8 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use durable::Disk;
+use pscale_blocks::store::Origin;
 use pscale_blocks::store::conformance::{log, name, stamp, write};
-use pscale_blocks::{Block, BlockStore, DirStore};
+use pscale_blocks::{Block, BlockStore, DirStore, EditAuthor, Stamp};
 
 use crate::data_dir::{HOUR, Store, text};
 
@@ -195,4 +196,25 @@ fn a_log_with_an_archive_that_cannot_be_read_keeps_all() {
         open.surplus_archives(0).unwrap(),
         [""; 0].map(PathBuf::from)
     );
+}
+
+/// The archives are the only source of labels that were not asked for yet.
+#[test]
+fn labels_are_made_before_archives_go() {
+    let store = Store::new();
+    let open = store.open();
+    let page = Origin::Web {
+        url: "a".to_owned(),
+    };
+    // The stamp of the conformance tests is by the person, who gives no label.
+    let by_page = Stamp::new(stamp(5).at, EditAuthor::Kernel).with_from(page.into());
+    (open.edit(&name("notes"), None, &write("0.3", "read"), &by_page)).unwrap();
+    drop(open);
+    edit(&store.open(), 293, 10);
+    edit(&store.open(), 10, 25 * HOUR);
+    pack(&store);
+    assert!(prune(&store) > 100);
+    let labels = store.open().labels(&name("notes")).unwrap();
+    let paths: Vec<_> = labels.nodes().keys().map(ToString::to_string).collect();
+    assert_eq!(paths, ["0.3"]);
 }

@@ -76,7 +76,7 @@ pub struct Session {
 }
 
 impl Session {
-    /// A first session, in which the person wrote a line of their own into each of the four blocks, and a page and a file wait.
+    /// A first session, in which the person wrote a line into each of the four blocks, and a page and a file wait.
     pub async fn begin(brain: Arc<ObedientBrain>, pages: &[String]) -> Self {
         let store: Arc<dyn BlockStore> = Arc::new(MemStore::new());
         let folder = tempfile::tempdir().unwrap();

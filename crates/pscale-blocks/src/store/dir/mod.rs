@@ -8,6 +8,7 @@ mod repair;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::io;
 use std::ops::ControlFlow;
 use std::path::Path;
 
@@ -17,6 +18,7 @@ use jiff::{SignedDuration, Timestamp};
 pub use disk::{Step, Watch};
 pub use log_file::ReadCounts;
 
+use super::labels::{KEEP_EVERY, LabelledBlock};
 use super::ledger::{BlockLedger, BlockSlot, Journal};
 use super::{Labels, LogEntry, LogRange, labels};
 use crate::block::NormalForm;
@@ -90,6 +92,10 @@ struct Files {
     block: Option<FileFacts>,
     /// The log as a reader found it.
     seen_log: Option<FileFacts>,
+    /// The revision of the labels that were kept.
+    kept_labels: u64,
+    /// The revision from which labels that could not be kept are written again.
+    labels_due: u64,
 }
 
 impl DirStore {
@@ -282,19 +288,20 @@ impl DirJournal {
         Ok(())
     }
 
-    fn rotate_if_long(&mut self, name: &BlockName, rev: u64, hash: [u8; 32]) {
-        if self
-            .files
-            .get(name)
-            .is_none_or(|files| files.log <= LOG_LIMIT)
-        {
+    fn rotate_if_long(&mut self, name: &BlockName, rev: u64, form: &NormalForm) {
+        let Some(files) = self.files.get(name).filter(|files| files.log > LOG_LIMIT) else {
             return;
-        }
+        };
         // No later update of the labels needs an archive, which a person may remove.
-        if let Ok(labels) = labels::current(self, name, (rev, Some(hash)), None)
-            && !labels.is_kept()
-        {
-            self.keep_labels(name, &labels);
+        if files.labels_due <= rev {
+            let block = LabelledBlock {
+                name,
+                rev,
+                hash: Some(form.hash),
+                read: &|| Block::parse(&form.file).ok(),
+            };
+            // Without them the log is archived all the same: the edit is done.
+            let _ = labels::current(self, &block, None, 1);
         }
         match self.logs().rotate(name) {
             Ok(length) => self.files.entry(name.clone()).or_default().log = length,
@@ -388,7 +395,7 @@ impl Journal for DirJournal {
             self.unappend(name, before);
             return Err(error);
         }
-        self.rotate_if_long(name, entry.rev, form.hash);
+        self.rotate_if_long(name, entry.rev, &form);
         Ok(())
     }
 
@@ -436,13 +443,29 @@ impl Journal for DirJournal {
         labels::decode(&bytes).filter(|labels| labels.rev() <= MAX_REV)
     }
 
+    fn kept_labels(&self, name: &BlockName) -> u64 {
+        self.files.get(name).map_or(0, |files| files.kept_labels)
+    }
+
     fn keep_labels(&mut self, name: &BlockName, labels: &Labels) -> bool {
+        let files = self.files.entry(name.clone()).or_default();
+        if labels.rev() < files.labels_due {
+            return false;
+        }
         let path = self.layout.labels(name);
-        let kept = self.disk.replace(&path, &labels::encode(labels));
-        if let Err(error) = &kept {
+        let bytes = labels::encode(labels);
+        let kept = if bytes.len() as u64 > LABELS_LIMIT {
+            Err(StoreError::io(&path)(io::ErrorKind::FileTooLarge.into()))
+        } else {
+            self.disk.replace(&path, &bytes)
+        };
+        if let Err(error) = kept {
+            files.labels_due = labels.rev() + KEEP_EVERY;
             let notice = format!("the labels of block {name} could not be written: {error}");
             self.notices.push(notice);
+            return false;
         }
-        kept.is_ok()
+        files.kept_labels = labels.rev();
+        true
     }
 }

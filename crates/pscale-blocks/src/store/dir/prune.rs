@@ -11,8 +11,9 @@ use super::archives::archives;
 use super::disk::FileFacts;
 use super::{DirJournal, DirStore};
 use crate::store::history::{UndoWalk, whole};
+use crate::store::ledger::Journal as _;
 use crate::store::{LogEntry, LogRange, LoggedOp};
-use crate::{BlockName, StoreError};
+use crate::{BlockName, BlockStore as _, StoreError};
 
 /// The newest edits of each block that can be undone whatever is removed.
 const UNDOABLE: u64 = 100;
@@ -28,11 +29,27 @@ impl DirStore {
     /// The archives to remove so that those that stay have at most `keep` bytes in all, the oldest first. Nothing is removed.
     ///
     /// An archive stays if the newest 100 undos of its block need it, or a repair of the block from its backup. So more than
-    /// `keep` bytes may stay.
+    /// `keep` bytes may stay. A store that may write first makes the labels of these blocks; those of a block that has none then
+    /// stay, too.
     ///
     /// # Errors
     /// The logs cannot be read.
     pub fn surplus_archives(&self, keep: u64) -> Result<Vec<PathBuf>, StoreError> {
+        let mut surplus = self.surplus(keep)?;
+        if self.state().journal.writes() {
+            let names: BTreeSet<_> = surplus.iter().map(|(name, _)| name.clone()).collect();
+            for name in names {
+                let has_labels = match self.labels(&name) {
+                    Ok(_) => self.state().journal.labels(&name).is_some(),
+                    Err(error) => matches!(error, StoreError::NoBlock { .. }),
+                };
+                surplus.retain(|(of, _)| has_labels || *of != name);
+            }
+        }
+        Ok(surplus.into_iter().map(|(_, path)| path).collect())
+    }
+
+    fn surplus(&self, keep: u64) -> Result<Vec<(BlockName, PathBuf)>, StoreError> {
         let mut state = self.state();
         let journal = &mut state.journal;
         let mut bytes = 0;
@@ -70,7 +87,7 @@ impl DirStore {
             match queue.pop_front() {
                 Some(archive) if journal.can_spare(&archive, needed) => {
                     bytes -= archive.bytes;
-                    surplus.push(archive.path);
+                    surplus.push((name.clone(), archive.path));
                 }
                 _ => {
                     ended.insert(name.clone());

@@ -221,7 +221,7 @@ impl DirJournal {
             log: end.length,
             backup: modified.ok().and_then(|at| Timestamp::try_from(at).ok()),
             block,
-            seen_log: None,
+            ..Files::default()
         };
         self.files.insert(name.clone(), files);
         Ok(last)

@@ -78,8 +78,16 @@ pub(in crate::store) fn decode(bytes: &[u8]) -> Option<Labels> {
     let rows = &file.origins;
     let named = |nodes: IndexedLabels| -> Option<BTreeMap<Path, Origins>> {
         let named = nodes.into_iter().map(|(path, indexes)| {
-            let rows: Option<Vec<_>> = indexes.iter().map(|at| rows.get(*at).cloned()).collect();
-            Some((path, Origins::from(rows?))).filter(|(_, origins)| !origins.is_empty())
+            // A longer list was not written by a program, and its rows could be long.
+            let (indexes, others) = indexes.split_at(indexes.len().min(Origins::MOST + 1));
+            let mut found: Vec<_> = indexes
+                .iter()
+                .map(|at| rows.get(*at).cloned())
+                .collect::<Option<_>>()?;
+            found.extend((!others.is_empty()).then_some(OriginRow::More {
+                more: others.len() as u64,
+            }));
+            Some((path, Origins::from(found))).filter(|(_, origins)| !origins.is_empty())
         });
         named.collect()
     };

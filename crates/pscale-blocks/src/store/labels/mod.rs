@@ -8,7 +8,7 @@ mod update;
 use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) use file::{decode, encode};
-pub(super) use update::current;
+pub(super) use update::{KEEP_EVERY, LabelledBlock, current};
 
 use super::{LogEntry, LoggedOp, Origins};
 use crate::block::Restore;
@@ -50,11 +50,6 @@ impl Labels {
         self.rev
     }
 
-    /// Whether these labels are kept, and not only earlier ones.
-    pub(super) fn is_kept(&self) -> bool {
-        self.kept == self.rev && !self.is_changed
-    }
-
     /// Labels of the block at a revision at which it has none.
     fn none_at(rev: u64, hash: Option<String>) -> Self {
         Self {
@@ -80,15 +75,13 @@ impl Labels {
             LoggedOp::Delete => self.clear(),
             LoggedOp::Edit(op) => self.edit(op, entry),
             LoggedOp::Undo { revs, .. } => {
-                // Logs of older programs have undos of undos.
+                // Logs of older programs have undos of undos, which bring all back that was there.
                 let is_named = named.contains(&entry.rev);
                 let before = is_named.then(|| self.nodes.clone());
                 revs.iter()
                     .filter_map(find)
                     .for_each(|edit| self.revert(edit));
-                let mut gone = before.unwrap_or_default();
-                gone.retain(|path, origins| self.nodes.get(path) != Some(origins));
-                self.keep_replaced(entry.rev, gone);
+                self.keep_replaced(entry.rev, before.unwrap_or_default());
             }
             LoggedOp::Redo { revs } => {
                 for edit in revs.iter().filter_map(find) {
@@ -210,6 +203,12 @@ impl Labels {
 
     /// Takes an edit back.
     fn revert(&mut self, entry: &LogEntry) {
+        let replaced = self.replaced.get(&entry.rev).cloned();
+        if let LoggedOp::Undo { .. } = entry.op {
+            self.is_changed = true;
+            self.nodes = replaced.unwrap_or_default();
+            return;
+        }
         if let LoggedOp::Edit(Op::Relocate { from, to }) = &entry.op {
             return self.relocate(to, from);
         }
@@ -227,14 +226,11 @@ impl Labels {
                         self.remove(&change.path);
                     }
                 }
-                (Restore::Block { .. }, _) => self.clear(),
-                (Restore::Regrow { .. }, _) => {
-                    self.grow(head_of(entry), false);
-                }
-                (Restore::Decimal { .. }, _) => {}
+                // The rest is in undos alone, or changes no text.
+                (Restore::Block { .. } | Restore::Regrow { .. } | Restore::Decimal { .. }, _) => {}
             }
         }
-        for (path, origins) in self.replaced.get(&entry.rev).cloned().unwrap_or_default() {
+        for (path, origins) in replaced.unwrap_or_default() {
             self.set(path, &origins);
         }
     }
