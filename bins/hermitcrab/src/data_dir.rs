@@ -26,8 +26,8 @@ const FLAG: &str = "--data";
 const EARLIER: &str = "g0.json";
 
 /// The interval between two attempts to take the lock, and their number: about two seconds. An edit holds it for milliseconds.
-const POLL: Duration = Duration::from_millis(20);
-const ATTEMPTS: u32 = 100;
+pub const POLL: Duration = Duration::from_millis(20);
+pub const ATTEMPTS: u32 = 100;
 
 /// A data directory, which may not exist yet.
 pub struct DataDir {

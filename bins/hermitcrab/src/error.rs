@@ -149,6 +149,16 @@ pub enum Error {
         tool: String,
         has: String,
     },
+    #[error(
+        "{tool} is not allowed: to the model it would be {named}, as {other} is; `hermitcrab mcp deny` takes that one away"
+    )]
+    SameServerTool {
+        tool: String,
+        other: String,
+        named: String,
+    },
+    #[error("{name} was added again meanwhile, and nothing was allowed: allow its tools again")]
+    ServerChanged { name: String },
     #[error("{name} has no command")]
     ServerCommand { name: String },
     #[error("{} is not the name of a variable", escape(variable))]
@@ -239,6 +249,8 @@ impl Error {
             | Self::NoCount { .. }
             | Self::McpFlags
             | Self::ServerExists { .. }
+            | Self::ServerChanged { .. }
+            | Self::SameServerTool { .. }
             | Self::ServerCommand { .. }
             | Self::ServerVariable { .. }
             | Self::ServerKey { .. }

@@ -57,7 +57,6 @@ use flags::{AnywhereModelFlags, data};
 const EXAMPLES: &str = "\
 Examples:
   hermitcrab chat
-  hermitcrab block list
   hermitcrab block read constitution
   hermitcrab prompt --tokens";
 

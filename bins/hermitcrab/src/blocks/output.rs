@@ -9,7 +9,7 @@ use pscale_blocks::{NodeDiff, NodeLine, Path};
 const CUT: &str = "(cut; --full shows all)";
 
 /// The longest text of a difference that a terminal shows whole, in characters.
-const SHOWN: usize = 100;
+pub const SHOWN: usize = 100;
 
 /// The words in the place of a missing text.
 const NO_TEXT: &str = "(no text yet)";
@@ -78,12 +78,13 @@ pub fn node(
     Ok(false)
 }
 
-/// Writes a line for each text that one of two blocks has and the other has not.
-pub fn differences(nodes: &[NodeDiff], out: &mut Results) -> io::Result<()> {
+/// Writes a line for each text that one of two blocks has and the other has not. A terminal gets at most `limit` characters of
+/// it.
+pub fn differences(nodes: &[NodeDiff], limit: usize, out: &mut Results) -> io::Result<()> {
     for node in nodes {
         for (sign, text) in [('-', &node.before), ('+', &node.after)] {
             if let Some(text) = text {
-                let text = line(text, SHOWN, out);
+                let text = line(text, limit, out);
                 writeln!(out, "{sign} {}  {text}", shown(&node.path))?;
             }
         }

@@ -8,12 +8,12 @@ use jiff::Timestamp;
 use pscale_blocks::{BlockName, BlockStore, NodeDiff};
 use serde::Serialize;
 
-use super::output::{differences, line};
+use super::output::differences;
 use crate::answer::Answer;
 use crate::error::Error;
 
-/// The longest text that a terminal shows whole, in characters.
-const SHOWN: usize = 100;
+/// A person approves no text that was not shown: a terminal, too, gets all of it.
+const WHOLE: usize = usize::MAX;
 
 /// The edits that wait, with the texts that they would change.
 #[derive(Serialize)]
@@ -29,7 +29,7 @@ struct WaitingEdit {
     edit: QueuedEdit,
     /// The reason why it waits.
     why: String,
-    /// The texts that it would change now. Empty if the block has changed too much, and for a new block, an undo and a redo.
+    /// The texts that it would change now. Empty if the block has changed too much, and for a new block.
     changes: Vec<NodeDiff>,
 }
 
@@ -89,13 +89,14 @@ impl Answer for ReviewAnswer {
             writeln!(out, "{id}  {block}  {}", escape(why))?;
             match &edit.op {
                 ReviewOp::Create { text } => {
-                    writeln!(out, "create  {}", line(text, SHOWN, out))?;
+                    writeln!(out, "create  {}", escape(text))?;
                 }
                 ReviewOp::Undo { count } => writeln!(out, "undo {count}")?,
                 ReviewOp::Redo { count } => writeln!(out, "redo {count}")?,
                 _ if changes.is_empty() => writeln!(out, "the block has changed since")?,
-                _ => differences(changes, out)?,
+                _ => {}
             }
+            differences(changes, WHOLE, out)?;
         }
         for why in &self.unread {
             writeln!(out, "{}", escape(why))?;

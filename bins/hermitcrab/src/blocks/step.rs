@@ -6,7 +6,7 @@ use bin_support::Results;
 use pscale_blocks::{BlockName, BlockStore, NodeDiff, Stamp};
 use serde::Serialize;
 
-use super::output::differences;
+use super::output::{SHOWN, differences};
 use crate::answer::Answer;
 use crate::error::Error;
 
@@ -89,7 +89,7 @@ impl Answer for StepAnswer {
             "{}: {edits} {noun} {done}, revision {}",
             self.name, self.rev
         )?;
-        differences(&self.changed, out)
+        differences(&self.changed, SHOWN, out)
     }
 
     fn notices(&self) -> Vec<String> {

@@ -1,22 +1,29 @@
 //! The file of the servers that the person has added, with the tools that the person allows.
 
 use std::path::{Path, PathBuf, absolute};
+use std::{io, thread};
 
 use bin_support::model::ProviderName;
+use bin_support::shortened;
 use clap::ValueEnum as _;
-use durable::Disk;
-use hermitcrab_kernel::toolbox::{ServerName, ServerTool};
+use durable::{Disk, LockError};
+use hermitcrab_kernel::toolbox::{ServerName, ServerTool, tool_name};
 use pscale_blocks::StoreError;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::data_dir::DataDir;
+use crate::data_dir::{ATTEMPTS, DataDir, POLL};
 use crate::error::Error;
 use crate::key_file::PROGRAM;
 use crate::plain_file;
 
 /// The name of the file in the data directory.
 const FILE: &str = "servers.json";
+/// The ending of the lock next to it, which a change of the file holds.
+const LOCK: &str = "json.lock";
+
+/// The programs that ask models, each with a variable for a key.
+const PROGRAMS: [&str; 4] = [PROGRAM, "popper", "zer0gravity", "logosphere"];
 
 /// The version of its format.
 const SCHEMA: u32 = 1;
@@ -91,7 +98,11 @@ impl ServerEntry {
                 return Err(Error::ServerVariable { variable });
             }
             let mut providers = ProviderName::value_variants().iter();
-            if providers.any(|provider| provider.key_variables(PROGRAM).contains(variable)) {
+            let is_key = |provider: &ProviderName| {
+                let mut programs = PROGRAMS.iter();
+                programs.any(|program| provider.key_variables(program).contains(variable))
+            };
+            if providers.any(is_key) {
                 let variable = variable.clone();
                 return Err(Error::ServerKey { variable });
             }
@@ -109,10 +120,28 @@ impl ServerEntry {
         self.tools.iter().find(|tool| tool.name == name)
     }
 
-    /// Allows a tool in its current form.
-    pub fn allow(&mut self, tool: &ServerTool) {
-        self.tools.retain(|other| other.name != tool.name);
+    /// Allows a tool in its current form. One that was allowed before keeps its place.
+    ///
+    /// # Errors
+    /// Another allowed tool has the same name for the model, which could not tell them apart.
+    pub fn allow(&mut self, tool: &ServerTool) -> Result<(), Error> {
+        let named = tool_name(&self.name, &tool.name);
+        for other in &mut self.tools {
+            if other.name == tool.name {
+                *other = AllowedTool::of(tool);
+                return Ok(());
+            }
+        }
+        let mut allowed = self.tools.iter();
+        if let Some(other) = allowed.find(|other| tool_name(&self.name, &other.name) == named) {
+            return Err(Error::SameServerTool {
+                tool: shortened(&tool.name, 64),
+                other: shortened(&other.name, 64),
+                named,
+            });
+        }
         self.tools.push(AllowedTool::of(tool));
+        Ok(())
     }
 }
 
@@ -163,8 +192,15 @@ impl ServersFile {
         Ok(file)
     }
 
-    /// Replaces the file in one step.
-    pub fn write(&self, path: &Path) -> Result<(), Error> {
+    /// Reads the file, changes it and replaces it in one step. No other process changes it meanwhile; one that does is waited
+    /// for, about two seconds.
+    ///
+    /// # Errors
+    /// Those of [`Self::read`] and of `change`, after which the file is as before; it cannot be locked or written.
+    pub fn change<T>(
+        path: &Path,
+        change: impl FnOnce(&mut Self) -> Result<T, Error>,
+    ) -> Result<T, Error> {
         let failed = |source| Error::Write {
             path: path.to_owned(),
             source,
@@ -172,10 +208,26 @@ impl ServersFile {
         let disk = Disk::private(".servers-");
         disk.make_folder(path.parent().unwrap_or(Path::new(".")))
             .map_err(failed)?;
-        let mut text = serde_json::to_string_pretty(self)
-            .map_err(|error| failed(std::io::Error::other(error)))?;
+        let lock = path.with_extension(LOCK);
+        let mut locked = disk.lock(&lock);
+        for _ in 0..ATTEMPTS {
+            if !matches!(locked, Err(LockError::Held { .. })) {
+                break;
+            }
+            thread::sleep(POLL);
+            locked = disk.lock(&lock);
+        }
+        let _lock = locked.map_err(|error| Error::Write {
+            path: lock,
+            source: error.into(),
+        })?;
+        let mut file = Self::read(path)?;
+        let changed = change(&mut file)?;
+        let mut text =
+            serde_json::to_string_pretty(&file).map_err(|error| failed(io::Error::other(error)))?;
         text.push('\n');
-        disk.replace(path, text.as_bytes()).map_err(failed)
+        disk.replace(path, text.as_bytes()).map_err(failed)?;
+        Ok(changed)
     }
 
     /// Returns the server with this name.
@@ -205,7 +257,12 @@ mod tests {
     #[test]
     fn no_variable_is_the_key_of_a_provider() {
         assert!(entry(&["NOTES_TOKEN", "_A1"]).is_ok());
-        for key in ["HERMITCRAB_API_KEY", "ANTHROPIC_API_KEY", "OPENAI_API_KEY"] {
+        for key in [
+            "HERMITCRAB_API_KEY",
+            "POPPER_API_KEY",
+            "ANTHROPIC_API_KEY",
+            "OPENAI_API_KEY",
+        ] {
             let error = entry(&[key]).unwrap_err();
             assert!(matches!(error, Error::ServerKey { .. }), "{error}");
         }
@@ -216,13 +273,34 @@ mod tests {
     }
 
     #[test]
+    fn a_tool_that_is_allowed_again_keeps_its_place_and_one_name_is_one_tool() {
+        let mut entry = entry(&[]).unwrap();
+        let tool = |name: &str, text: &str| ServerTool::new(name, text, serde_json::json!({}));
+        for name in ["del note", "find", &"x".repeat(80)] {
+            entry.allow(&tool(name, "")).unwrap();
+        }
+        let before = entry.clone();
+        for same in ["del/note", "del_note", &format!("{}y", "x".repeat(79))] {
+            let error = entry.allow(&tool(same, "")).unwrap_err();
+            assert!(matches!(error, Error::SameServerTool { .. }), "{error}");
+        }
+        assert_eq!(entry, before);
+        entry.allow(&tool("del note", "other words")).unwrap();
+        let names = entry.tools.iter().map(|tool| tool.name.len());
+        assert_eq!(names.collect::<Vec<_>>(), [8, 4, 80]);
+        assert_ne!(entry.tools[0], before.tools[0]);
+    }
+
+    #[test]
     fn a_file_is_read_as_it_was_written_and_faults_are_refused() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join(FILE);
-        let mut file = ServersFile::read(&path).unwrap();
-        file.servers.push(entry(&["A"]).unwrap());
-        file.write(&path).unwrap();
-        assert_eq!(ServersFile::read(&path).unwrap().servers, file.servers);
+        assert!(ServersFile::read(&path).unwrap().servers.is_empty());
+        let written = ServersFile::change(&path, |file| {
+            file.servers.push(entry(&["A"])?);
+            Ok(file.servers.clone())
+        });
+        assert_eq!(ServersFile::read(&path).unwrap().servers, written.unwrap());
         let row = r#"{"name": "a", "command": ["x"], "env": [], "tools": []}"#;
         let key = row.replace("[]", r#"["OPENAI_API_KEY"]"#);
         let bad_name = row.replace(r#""a""#, r#""A__""#);

@@ -4,6 +4,7 @@
     reason = "servers of earlier versions ask for sampling and roots"
 )]
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -13,12 +14,13 @@ use hermitcrab_kernel::toolbox::ServerTool;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ClientCapabilities, ClientConfig,
     ContentBlock, CreateMessageRequestParams, CreateMessageResult, ElicitRequestParams,
-    ElicitResult, ErrorCode, ErrorData, Implementation, ListRootsResult, ResourceContents,
+    ElicitResult, ErrorCode, ErrorData, Implementation, ListRootsResult, PaginatedRequestParams,
+    ResourceContents,
 };
 use rmcp::service::{
     ClientInitializeError, NotificationContext, Peer, RequestContext, RunningService, ServiceError,
 };
-use rmcp::{ClientHandler, RoleClient, serve_client};
+use rmcp::{ClientCacheConfig, ClientHandler, RoleClient, serve_client};
 use serde_json::{Map, Value};
 use tokio::time::timeout;
 
@@ -26,6 +28,8 @@ use super::process::{ProcessGroup, ServerProcess};
 
 /// The most tools of a server.
 const MAX_TOOLS: usize = 2_000;
+/// The most pages on which it lists them.
+const MAX_PAGES: usize = 50;
 /// The longest text of a server in an error, in characters.
 const QUOTED: usize = 300;
 /// The longest text of a tool that failed, in characters.
@@ -70,13 +74,19 @@ impl RunningServer {
                 changed: AtomicBool::new(false),
             };
             let session = serve_client(client, (reader, writer));
-            let session = session.await.map_err(|error| refusal(&error))?;
-            let tools = list(session.peer()).await?;
-            Ok::<_, String>((session, tools))
+            let session = session.await.map_err(|error| (refusal(&error), true))?;
+            // A page from the library's store would cost no byte, so that no limit of bytes would end the list.
+            let cache = ClientCacheConfig::disabled();
+            session.peer().set_response_cache_config(cache).await;
+            let tools = list(session.peer()).await;
+            let tools = tools.map_err(|why| (why, session.peer().is_transport_closed()))?;
+            Ok::<_, (String, bool)>((session, tools))
         };
         match timeout(limit, begin).await {
             Err(_) => Err(no_answer("its start", limit)),
-            Ok(Err(why)) => Err(process.reason().await.unwrap_or(why)),
+            Ok(Err((why, false))) => Err(why),
+            // How it ended says more than that it did.
+            Ok(Err((why, true))) => Err(process.reason().await.unwrap_or(why)),
             Ok(Ok((session, tools))) => Ok(Self {
                 process,
                 session,
@@ -101,6 +111,7 @@ impl RunningServer {
         self.process.begin_request();
         self.tools = match timeout(limit, list(self.session.peer())).await {
             Err(_) => return Err(no_answer("the question for its tools", limit)),
+            Ok(Err(why)) if self.is_open() => return Err(why),
             Ok(Err(why)) => return Err(self.process.reason().await.unwrap_or(why)),
             Ok(Ok(tools)) => tools,
         };
@@ -145,24 +156,36 @@ fn no_answer(to: &str, limit: Duration) -> String {
     format!("it did not answer {to} within {} s", limit.as_secs())
 }
 
-/// Returns the tools of all pages.
+/// Returns the tools of all pages. The server says where the next page is, so their number is limited here.
 async fn list(peer: &Peer<RoleClient>) -> Result<Vec<ServerTool>, String> {
-    let tools = peer.list_all_tools().await.map_err(|error| match error {
-        ServiceError::McpError(error) => {
-            let words = shortened(&error.message, QUOTED);
-            format!("it does not list its tools: {words}")
+    let (mut tools, mut cursor, mut seen) = (Vec::new(), None, BTreeSet::new());
+    for _ in 0..MAX_PAGES {
+        let params = PaginatedRequestParams::default().with_cursor(cursor);
+        let page = peer.list_tools(Some(params)).await;
+        let page = page.map_err(|error| match error {
+            ServiceError::McpError(error) => {
+                let words = shortened(&error.message, QUOTED);
+                format!("it does not list its tools: {words}")
+            }
+            _ => "it closed its output".to_owned(),
+        })?;
+        tools.extend(page.tools.into_iter().map(|tool| {
+            let description = tool.description.unwrap_or_default();
+            let schema = Value::Object((*tool.input_schema).clone());
+            ServerTool::new(tool.name, description, schema)
+        }));
+        if tools.len() > MAX_TOOLS {
+            return Err(format!("it has more than {MAX_TOOLS} tools"));
         }
-        _ => "it closed its output".to_owned(),
-    })?;
-    if tools.len() > MAX_TOOLS {
-        return Err(format!("it has more than {MAX_TOOLS} tools"));
+        let Some(next) = page.next_cursor else {
+            return Ok(tools);
+        };
+        if !seen.insert(next.clone()) {
+            return Err("its list of tools names a page twice".to_owned());
+        }
+        cursor = Some(next);
     }
-    let tools = tools.into_iter().map(|tool| {
-        let description = tool.description.unwrap_or_default();
-        let schema = Value::Object((*tool.input_schema).clone());
-        ServerTool::new(tool.name, description, schema)
-    });
-    Ok(tools.collect())
+    Err(format!("its list of tools has more than {MAX_PAGES} pages"))
 }
 
 fn refusal(error: &ClientInitializeError) -> String {

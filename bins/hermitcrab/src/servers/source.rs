@@ -34,6 +34,8 @@ pub struct McpSource {
 #[derive(Default)]
 struct ServerRuns {
     running: Option<RunningServer>,
+    /// The command and the variables of the last run.
+    begun: (Vec<String>, Vec<String>),
     /// The times of the last starts.
     starts: VecDeque<Instant>,
 }
@@ -70,8 +72,12 @@ impl McpSource {
 
     fn off_line(&self, tool: &str, why: &str) -> String {
         let (name, tool) = (&self.name, shortened(tool, 64));
+        // A server chose the name, and a person may copy the command into a shell.
+        let is_plain = |char: char| char.is_ascii_alphanumeric() || "_.-".contains(char);
+        let is_word = !tool.is_empty() && !tool.starts_with('-') && tool.chars().all(is_plain);
+        let word = if is_word { tool.as_str() } else { "TOOL" };
         format!(
-            "{tool} of {name} is off: {why}; `hermitcrab mcp allow {name} {tool}` shows and allows it"
+            "{tool} of {name} is off: {why}; `hermitcrab mcp allow {name} {word}` shows and allows it"
         )
     }
 
@@ -88,6 +94,14 @@ impl McpSource {
         runs: &'a mut ServerRuns,
         entry: &ServerEntry,
     ) -> Result<&'a mut RunningServer, ToolError> {
+        let asked = (entry.command.clone(), entry.env.clone());
+        if runs.begun != asked {
+            // The person added another program under the name: the earlier one ends, and its starts do not count.
+            *runs = ServerRuns {
+                begun: asked,
+                ..ServerRuns::default()
+            };
+        }
         let running = runs.running.take().filter(RunningServer::is_open);
         let running = match running {
             Some(mut running) => {
@@ -151,7 +165,10 @@ impl McpSource {
     async fn run(&self, tool: &str, args: Value) -> Result<String, ToolError> {
         let mut runs = self.server.lock().await;
         let denied = || self.off(tool, "the person does not allow it");
-        let entry = self.entry()?.ok_or_else(denied)?;
+        let Some(entry) = self.entry()? else {
+            runs.running = None;
+            return Err(denied());
+        };
         let allowed = entry.tool(tool).ok_or_else(denied)?;
         let running = self.open(&mut runs, &entry).await?;
         Self::checked(allowed, &running.tools).map_err(|why| self.off(tool, why))?;
@@ -218,5 +235,26 @@ impl ToolSource for McpSource {
 impl Drop for McpSource {
     fn drop(&mut self) {
         self.end();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_to_copy_has_plain_names_only() {
+        let source = McpSource::new("notes".parse().unwrap(), PathBuf::new());
+        for (tool, word) in [
+            ("block_read", "block_read"),
+            ("x$(reboot)", "TOOL"),
+            ("x`y", "TOOL"),
+            ("--help", "TOOL"),
+            ("", "TOOL"),
+        ] {
+            let line = source.off_line(tool, "it changed");
+            let command = format!("`hermitcrab mcp allow notes {word}`");
+            assert!(line.contains(&command), "{line}");
+        }
     }
 }

@@ -5,6 +5,7 @@ use std::fs;
 use serde_json::json;
 
 use crate::program::{Place, Ran};
+use crate::terminal::Terminal;
 
 const GIFT: &str =
     r#"{"decimal": 1, "tree": {"0": {"_": "A gift.", "1": "Be kind to visitors."}}}"#;
@@ -71,6 +72,18 @@ fn the_person_decides_in_chat_and_begins_a_new_window() {
     place
         .run(&["block", "read", "constitution", "0.7"])
         .exits(1);
+}
+
+/// A person approves only what was shown.
+#[test]
+fn a_terminal_shows_an_edit_that_waits_whole() {
+    let place = with_gift();
+    let long = format!("{}obey{}", "a".repeat(150), "z".repeat(150));
+    let lines = format!("read gift 0.1\nwrite constitution 0.7: {long}\n");
+    chat(&place, &lines);
+    let mut terminal = Terminal::start(&place.command(&["block", "review"]));
+    let told = terminal.all();
+    assert!(told.contains(&long), "{told}");
 }
 
 #[test]

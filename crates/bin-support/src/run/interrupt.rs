@@ -173,6 +173,13 @@ impl Interrupt {
         }
     }
 
+    /// Ends the process with 130 once the flag is raised, also while it waits for a line of stdin, which nothing else ends.
+    pub fn end_at_signal(&self) {
+        self.then(|| {
+            end();
+        });
+    }
+
     /// Clears a Ctrl-C that stopped a part of the work and not the program. SIGTERM and SIGHUP stay raised.
     pub fn lower(&self) {
         if !self.0.ends.load(Ordering::SeqCst) {

@@ -12,6 +12,9 @@ use serde::Serialize;
 /// The most rows.
 pub(crate) const MAX_ROWS: usize = 200;
 
+/// The longest text of a node in a row, in characters: a node may have 64 KiB, and a reply has many rows.
+const MAX_TEXT: usize = 4_000;
+
 /// A row of the log: one edit.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct Row {
@@ -21,7 +24,7 @@ pub(crate) struct Row {
     by: EditAuthor,
     op: &'static str,
     path: Option<Path>,
-    /// The node's text before; `None` if it had no text, or if the whole block changed.
+    /// The node's text before, cut where it is long; `None` if it had no text, or if the whole block changed.
     before: Option<String>,
     after: Option<String>,
     /// The number of undo steps that revert the edit; `None` if undo cannot.
@@ -71,7 +74,7 @@ fn of_block(
     for entry in log.into_iter().rev() {
         let text = |block: &pscale_blocks::Block| {
             let path = entry.path.as_ref()?;
-            block.text(path).ok().flatten().map(str::to_owned)
+            block.text(path).ok().flatten().map(cut)
         };
         let after = text(&block);
         if let Some(inverse) = &entry.inverse {
@@ -91,6 +94,13 @@ fn of_block(
         });
     }
     Ok(())
+}
+
+fn cut(text: &str) -> String {
+    match text.char_indices().nth(MAX_TEXT) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
 }
 
 fn op(logged: &LoggedOp) -> &'static str {

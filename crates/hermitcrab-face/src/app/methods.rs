@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use hermitcrab_kernel::faces::ShellInfo;
 use hermitcrab_kernel::prompt::Receipt;
-use hermitcrab_kernel::table::{self, Access, ToolResult};
+use hermitcrab_kernel::table::{self, Access, Prop, ToolResult};
 use hermitcrab_kernel::{EventSink, Kernel, ToolError, may_block};
 use pscale_blocks::{BlockName, EditAuthor, Op, PathError, Stamp, StoreError};
 use serde_json::{Value, json};
@@ -22,7 +22,19 @@ pub(crate) enum Caller {
     Shell(u64),
 }
 
+/// The methods of the bar that the safe face has too.
+const SAFE: [&str; 5] = ["log", "undo", "redo", "shells", "useShell"];
+
 impl Caller {
+    /// Whether there is such a method for the caller.
+    fn has(self, prop: &Prop) -> bool {
+        match self {
+            Self::Bar => true,
+            Self::Shell(0) if SAFE.contains(&&*prop.name) => true,
+            Self::Shell(_) => prop.who == Access::Face,
+        }
+    }
+
     /// Whether no model wrote what calls.
     fn is_own(self) -> bool {
         matches!(self, Self::Bar | Self::Shell(0))
@@ -95,7 +107,7 @@ impl App {
             ..
         } = call;
         let is_own = caller.is_own();
-        let known = table::prop(&method).filter(|prop| is_own || prop.who == Access::Face);
+        let known = table::prop(&method).filter(|prop| caller.has(prop));
         let Some(prop) = known else {
             let detail = format!("there is no method {method:?}");
             return Err(ToolError::new("unknown_method", detail)
@@ -135,7 +147,7 @@ impl App {
                     _ => None,
                 };
                 let said = text(&input, "text").to_owned();
-                self.send(said, (page, id), by_face).await?
+                self.send(said, &kernel, (page, id), by_face).await?
             }
             "callLLM" => {
                 let (messages, options) = (take("messages"), take("options"));
@@ -210,10 +222,12 @@ impl App {
         Ok(answer)
     }
 
-    /// A turn, as the shell gets it. What a face says while no person is at it is marked as such, and ends with it.
+    /// A turn, as the shell gets it. What a face says while no person is at it is marked as such, and ends with it. `kernel` is
+    /// that of the caller: a face chooses the words also when a person clicks in it.
     async fn send(
         self: &Arc<Self>,
         text: String,
+        kernel: &Kernel,
         caller: (u64, u64),
         by_face: Option<(u64, CancellationToken)>,
     ) -> Result<Value, ToolError> {
@@ -225,7 +239,10 @@ impl App {
             }
             self.kernel.count_unprompted()?;
         }
-        let said = self.say(text, caller, by_face).await.ok_or_else(busy)?;
+        let said = self
+            .say(text, kernel, caller, by_face)
+            .await
+            .ok_or_else(busy)?;
         let report = said.map_err(|error| ToolError::new("model", error.to_string()))?;
         Ok(json!({
             "text": report.text,

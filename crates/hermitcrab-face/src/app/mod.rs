@@ -255,10 +255,12 @@ impl App {
         Some(Busy { app: self, cancel })
     }
 
-    /// The person says something, or the face of a revision, whose token then ends it. None: a turn is under way.
+    /// The person says something, or the face of a revision, whose token then ends it; `kernel` is that of the face in which it
+    /// is said. None: a turn is under way.
     pub async fn say(
         self: &Arc<Self>,
         text: String,
+        kernel: &Kernel,
         caller: (u64, u64),
         by_face: Option<(u64, CancellationToken)>,
     ) -> Option<Result<TurnReport, KernelError>> {
@@ -271,8 +273,8 @@ impl App {
         }
         let events = self.sink(Some(caller), true);
         let turn = match by_face {
-            None => (self.kernel).turn(text, events, busy.cancel.clone()).await,
-            Some((rev, cancel)) => self.kernel.turn_of_face(rev, text, events, cancel).await,
+            None => kernel.turn(text, events, busy.cancel.clone()).await,
+            Some((rev, cancel)) => kernel.turn_of_face(rev, text, events, cancel).await,
         };
         match &turn {
             Ok(report) => {

@@ -1,4 +1,4 @@
-import { element } from './element.js';
+import { element, visible } from './element.js';
 
 /**
  * Shows what became of a text: what both have at the ends stands once, between them what went and what came.
@@ -7,7 +7,7 @@ import { element } from './element.js';
  */
 export function difference(before, after) {
   if (typeof before !== 'string' && typeof after !== 'string') return element('p.soft', {}, 'The whole block.');
-  const [old, now] = [Array.from(before ?? ''), Array.from(after ?? '')];
+  const [old, now] = [before, after].map((text) => Array.from(visible(text ?? '')));
   const least = Math.min(old.length, now.length);
   let start = 0;
   while (start < least && old[start] === now[start]) start += 1;

@@ -39,6 +39,12 @@ export function short(count) {
   return `${scaled < 10 ? scaled.toFixed(1) : Math.round(scaled)}${unit}`;
 }
 
+/** A text with an escape for each character that is not seen, or that turns the order of the others. */
+export function visible(text) {
+  return String(text).replace(/(?![\n\t\u200c\u200d\ufe0e\ufe0f])[\p{Cc}\p{Bidi_C}\p{DI}\p{Zl}\p{Zp}]/gu,
+    (char) => `\\u{${char.codePointAt(0).toString(16)}}`);
+}
+
 /** A time as a person reads it. */
 export function when(at) {
   const date = new Date(at);

@@ -8,7 +8,10 @@ const LIMIT = 200;
 export class Log {
   title = 'Log';
   #link;
-  #reading = 0;
+  /** The reading under way. */
+  #reading = null;
+  /** What it reads may be old by now. */
+  #isOld = false;
   #body = null;
   #name = '';
   /** The last step that the person took, in words. */
@@ -32,17 +35,28 @@ export class Log {
     this.#body = null;
   }
 
-  /** An edit of the person's own is news as well: the last reading alone is shown, so that a row stays open. */
+  /** One reading at a time: edits may be faster than their rows. */
   #show() {
-    const body = this.#body;
-    this.#reading += 1;
-    const reading = this.#reading;
+    this.#isOld = true;
+    this.#reading ??= this.#read().finally(() => { this.#reading = null; });
+    return this.#reading;
+  }
+
+  async #read() {
+    while (this.#isOld && this.#body) {
+      this.#isOld = false;
+      await this.#fill(this.#body);
+    }
+  }
+
+  /** An edit of the person's own is news as well: the last reading alone is shown, so that a row stays open. */
+  #fill(body) {
     return inPanel(body, async () => {
       const [names, rows] = await Promise.all([
         this.#link.call('blockList'),
         this.#link.call('log', [this.#name, LIMIT]),
       ]);
-      if (reading !== this.#reading) return;
+      if (this.#isOld && body.hasChildNodes()) return;
       const filter = element('select', {
         'aria-label': 'Which block',
         onchange: () => {

@@ -1,5 +1,5 @@
 import { difference } from './difference.js';
-import { announce, button, element, when } from './element.js';
+import { announce, button, element, visible, when } from './element.js';
 import { inPanel } from './panel.js';
 
 /** The panel of edits that wait for the person: those of the model's own blocks that a text from outside may have asked for. */
@@ -8,6 +8,8 @@ export class Review {
   #link;
   #count;
   #body = null;
+  /** The rows that are shown, by id. One that is shown stays where it is until its edit goes: the pointer may be on it. */
+  #rows = new Map();
 
   /**
    * @param {import('./link.js').Link} link
@@ -24,6 +26,7 @@ export class Review {
 
   open(body) {
     this.#body = body;
+    this.#rows.clear();
     this.#show();
   }
 
@@ -40,23 +43,53 @@ export class Review {
     }
     await inPanel(body, async () => {
       const { edits, unread } = await this.#link.call('review');
+      if (body !== this.#body) return;
       this.#count(edits.length);
-      const items = [...edits.map((edit) => this.#row(edit)), ...unread.map((why) => element('li.soft', {}, why))];
+      this.#keep(edits);
+      const items = [...[...this.#rows.values()].map(({ item }) => item),
+        ...unread.map((why) => element('li.soft', {}, visible(why)))];
+      if (!items.length) items.push(element('li.soft', {}, 'No edit waits.'));
+      const list = body.querySelector(':scope > ol.rows');
+      if (list) {
+        for (const old of [...list.children]) if (!items.includes(old)) old.remove();
+        for (const item of items) if (item.parentNode !== list) list.append(item);
+        return;
+      }
       body.replaceChildren(
-        element('ol.rows', {}, ...items.length ? items : [element('li.soft', {}, 'No edit waits.')]),
+        element('ol.rows', {}, ...items),
         element('p.soft', {}, 'What the model read from outside makes edits wait as long as the model sees the messages after it.'),
         element('div.actions', {}, button('New window', () => this.#newWindow())));
     });
   }
 
-  #row({ id, block, op, why, at, changes }) {
+  /** Forgets the rows of edits that went, adds new ones at the end, and shows in the others what the edit would change now. */
+  #keep(edits) {
+    const ids = new Set(edits.map(({ id }) => id));
+    for (const id of this.#rows.keys()) if (!ids.has(id)) this.#rows.delete(id);
+    for (const edit of edits) {
+      const row = this.#rows.get(edit.id) ?? this.#row(edit);
+      this.#rows.set(edit.id, row);
+      const key = JSON.stringify(edit.changes);
+      if (row.key !== key) row.texts.replaceChildren(...this.#texts(edit));
+      row.key = key;
+    }
+  }
+
+  #texts({ op, changes }) {
+    const whole = ['create', 'undo', 'redo'].includes(op.op) && `${op.op} ${op.text ?? op.count}`;
     const texts = changes.map(({ path, before, after }) => element('div', {}, element('b', {}, path), difference(before, after)));
-    const whole = texts.length ? texts : [element('p.soft', {}, [op.op, op.text ?? op.count].filter(Boolean).join(' '))];
-    return element('li', {}, element('details', { open: true },
-      element('summary', {}, element('b', {}, block), ` ${why} `, element('span.soft', {}, when(at))), ...whole,
+    if (whole || !texts.length) texts.unshift(element('p.soft', {}, whole ? visible(whole) : 'The block has changed since.'));
+    return texts;
+  }
+
+  #row({ id, block, why, at }) {
+    const texts = element('div');
+    const item = element('li', {}, element('details', { open: true },
+      element('summary', {}, element('b', {}, block), ` ${visible(why)} `, element('span.soft', {}, when(at))), texts,
       element('div.actions', {},
         button('Approve', () => this.#decide('approveEdit', id, `The edit of ${block} is made.`)),
         button('Drop', () => this.#decide('dropEdit', id, `The edit of ${block} is dropped.`)))));
+    return { item, texts, key: null };
   }
 
   #decide(method, id, said) {

@@ -104,8 +104,13 @@ async fn talk(socket: WebSocket, place: &RouteState, page: u64, mut out: mpsc::R
     let mut silent = 0;
     let mut rate = Rate::of_calls();
     let in_flight = Arc::new(Semaphore::new(IN_FLIGHT));
-    let (calls, queue) = mpsc::unbounded_channel();
-    place.app.calls.spawn(work_off(place.app.clone(), queue));
+    let queue = || {
+        let (calls, queue) = mpsc::unbounded_channel();
+        place.app.calls.spawn(work_off(place.app.clone(), queue));
+        calls
+    };
+    // The person's own calls do not wait for those of a face.
+    let (bar, shell) = (queue(), queue());
     loop {
         tokio::select! {
             message = out.recv() => {
@@ -124,7 +129,7 @@ async fn talk(socket: WebSocket, place: &RouteState, page: u64, mut out: mpsc::R
             message = from.next() => match message {
                 Some(Ok(Message::Text(text))) => {
                     silent = 0;
-                    heard(place, page, &text, &mut rate, &in_flight, &calls);
+                    heard(place, page, &text, &mut rate, &in_flight, (&bar, &shell));
                 }
                 Some(Ok(Message::Ping(_) | Message::Pong(_))) => silent = 0,
                 Some(Ok(Message::Binary(_) | Message::Close(_)) | Err(_)) | None => break,
@@ -136,6 +141,9 @@ async fn talk(socket: WebSocket, place: &RouteState, page: u64, mut out: mpsc::R
 /// A call, and its place among those that a shell may have under way.
 type Queued = (ShellCall, Option<OwnedSemaphorePermit>);
 
+/// The calls of a page, of one kind.
+type CallQueue = mpsc::UnboundedSender<Queued>;
+
 /// The error for a text that is not a message.
 #[derive(Deserialize)]
 struct Numbered {
@@ -144,8 +152,8 @@ struct Numbered {
     id: u64,
 }
 
-/// Runs the calls of a page, each begun after those before it: two edits that a shell does not wait for are made in its order.
-/// Runs a call; a turn continues when its page is closed.
+/// Runs the calls of one queue, each begun after those before it: two edits that a shell does not wait for are made in its order.
+/// A turn continues when its page is closed.
 async fn work_off(app: Arc<App>, mut queue: mpsc::UnboundedReceiver<Queued>) {
     let run = |(call, permit): Queued| {
         let app = app.clone();
@@ -182,7 +190,7 @@ fn heard(
     text: &str,
     rate: &mut Rate,
     in_flight: &Arc<Semaphore>,
-    calls: &mpsc::UnboundedSender<Queued>,
+    (bar, shell): (&CallQueue, &CallQueue),
 ) {
     let app = &place.app;
     let refuse = |id, fault: ToolError| app.host.send(page, ToPage::reply(id, Err(json!(fault))));
@@ -223,14 +231,14 @@ fn heard(
                 let fault = ToolError::new("rate", "more than 20 calls a second");
                 return refuse(fault.hint("wait a moment"));
             }
-            let permit = match caller {
-                Caller::Bar => None,
+            let (calls, permit) = match caller {
+                Caller::Bar => (bar, None),
                 Caller::Shell(_) => {
                     let Ok(permit) = in_flight.clone().try_acquire_owned() else {
                         let fault = ToolError::new("rate", "16 calls are under way");
                         return refuse(fault.hint("wait for an answer"));
                     };
-                    Some(permit)
+                    (shell, Some(permit))
                 }
             };
             // A stop does not wait for what it stops.

@@ -99,7 +99,9 @@ impl Trace {
         } else {
             Vec::new()
         };
-        let before = messages.partition_point(|message| Some(message.n) <= entry.n);
+        // The next message has the results of the same reply.
+        let last = entry.n.map(|n| n + 1);
+        let before = messages.partition_point(|message| Some(message.n) <= last);
         let traced = |origin: &Origin| traced(origin, &messages[..before]);
         Ok(Self {
             block: name.clone(),

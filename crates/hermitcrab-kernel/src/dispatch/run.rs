@@ -52,6 +52,11 @@ impl TurnContext<'_> {
             return fault.hint(hint).into();
         };
         if let Some((server, theirs)) = self.toolbox.servers.find(name) {
+            if caller.facts.unprompted {
+                let detail = "a face alone calls no tool of another program";
+                let fault = ToolError::new(ErrorKind::Denied, detail);
+                return fault.hint("wait for the person").into();
+            }
             return self.on_server(server, &theirs, input, caller).await;
         }
         let args = match Args::check(input, &tool.schema) {
@@ -242,10 +247,13 @@ impl TurnContext<'_> {
                 caller.cancel,
             )
             .await?;
+        // The request may repeat any text that the model has read, and the answer repeats that.
+        let from = &caller.facts.from;
         Ok(ToolResult::of(json!({
             "text": answer.reply.text(),
             "model": answer.model,
-        })))
+        }))
+        .with_from(from))
     }
 }
 
@@ -254,9 +262,12 @@ fn tell_of_change(tool: &str, args: &Args, result: &ToolResult, caller: &ToolCal
     let name = args.text("name");
     let text = |key: &str| result.content[key].as_str();
     if let (Some(id), Some(why)) = (text("queued"), text("why")) {
-        caller.events.notice(format!(
-            "an edit of {name} waits for you as {id} ({why}): /review, or hermitcrab block review"
-        ));
+        // The person knows of one that waits already.
+        if result.content["waited"] != true {
+            caller.events.notice(format!(
+                "an edit of {name} waits for you as {id} ({why}): /review, or hermitcrab block review"
+            ));
+        }
     } else if blocks::changed(tool, result) {
         let name = name.to_owned();
         caller.events.send(Event::BlockChanged { name });

@@ -20,6 +20,9 @@ const SEARCHES: u32 = 5;
 /// The number of shells that may become the face in one turn.
 const MOUNTS: u32 = 2;
 
+/// The most characters of the names in an error about too many tools.
+const MOST_NAMED: usize = 2_000;
+
 impl TurnContext<'_> {
     pub(crate) fn get_source(&self) -> Result<ToolResult, ToolError> {
         let (rev, source) = self.running_source()?;
@@ -196,7 +199,11 @@ impl TurnContext<'_> {
         };
         let compiled = match self.compile(&source)? {
             Ok(compiled) => compiled,
-            Err(errors) => return Ok(compile_failed(errors, caller)),
+            // They quote the source.
+            Err(errors) => {
+                let from = self.faces.origins_of_source(rev);
+                return Ok(compile_failed(errors, caller).with_from(&from));
+            }
         };
         let component = compiled.component.clone();
         let mounted = match self
@@ -214,9 +221,9 @@ impl TurnContext<'_> {
             .change_state(|state| state.shell = Some(rev))
             .map_err(ToolError::from_io)?;
         caller.events.send(Event::ShellShown { rev });
-        Ok(ToolResult::of(
-            json!({"rev": rev, "component": component, "mounted": mounted}),
-        ))
+        let answer = json!({"rev": rev, "component": component, "mounted": mounted});
+        // A component may have any name.
+        Ok(ToolResult::of(answer).with_from(&self.faces.origins_of_source(rev)))
     }
 
     /// Chooses the tools of the next calls.
@@ -284,7 +291,10 @@ impl TurnContext<'_> {
                     tools.len()
                 ),
             )
-            .hint("choose single tools instead of groups"));
+            .hint(format!(
+                "choose single tools instead of groups; these are {}",
+                tools.join(", ").chars().take(MOST_NAMED).collect::<String>()
+            )));
         }
         self.faces
             .change_state(|state| state.tools = Some(tools.clone()))
@@ -353,10 +363,14 @@ impl TurnContext<'_> {
         const MOST: u64 = 100;
         let from = args.number("from").unwrap_or(1).max(1);
         let limit = args.number("limit").unwrap_or(20).min(MOST);
-        let read = conversation::range(self.files, from, limit as usize);
+        // Results repeat texts of the calls before them, so those of the first message are read, too.
+        let first = from.saturating_sub(1).max(1);
+        let read = conversation::range(self.files, first, (limit + (from - first)) as usize);
         let part = read.map_err(ToolError::from_io)?;
-        let rows: Vec<_> = part
-            .messages
+        let before = part.messages.partition_point(|message| message.n < from);
+        let (before, messages) = part.messages.split_at(before);
+        let messages = &messages[..messages.len().min(limit as usize)];
+        let rows: Vec<_> = messages
             .iter()
             .map(|message| {
                 let said = &message.said;
@@ -368,7 +382,17 @@ impl TurnContext<'_> {
         if !part.unread.is_empty() {
             answer["unread"] = json!(part.unread);
         }
-        let from = Origins::union(part.messages.iter().map(|message| &message.said.from));
+        let is_result =
+            |block: &llm_client::Block| matches!(block.kind, BlockKind::ToolResult { .. });
+        let of_calls = match (messages.first(), before.last()) {
+            (Some(first), calls) if first.said.message.content.iter().any(is_result) => {
+                let calls = calls.filter(|calls| calls.n + 1 == first.n);
+                calls.map_or_else(Origins::unknown, |calls| calls.said.from.clone())
+            }
+            _ => Origins::default(),
+        };
+        let shown = messages.iter().map(|message| &message.said.from);
+        let from = Origins::union(shown.chain([&of_calls]));
         Ok(ToolResult::of(answer).with_from(&from))
     }
 }

@@ -13,6 +13,7 @@ use crate::conversation::{self, ConversationRecord};
 use crate::prompt::keystone::{self, Choice, Persisted, StoreAction};
 use crate::prompt::{BlockLabels, CoreBlock, Identity};
 use crate::storage::FileStore;
+use crate::toolbox::read_labels;
 
 /// The prepared parts.
 pub(super) struct Prepared {
@@ -35,16 +36,16 @@ pub(super) fn prepare(store: &dyn BlockStore, now: Timestamp) -> Result<Prepared
         Err(error) => return Err(error.into()),
     };
     let mut labels = BlockLabels::new();
+    let mut is_unread = false;
     for core in [CoreBlock::Keystone, CoreBlock::Constitution] {
-        if let Ok(found) = store.labels(core.name()) {
-            labels.insert(core, found);
-        }
+        is_unread |= !read_labels(&mut labels, core, store);
     }
     Ok(Prepared {
         identity: Identity {
             keystone,
             constitution,
             labels,
+            is_unread,
         },
         notices,
     })

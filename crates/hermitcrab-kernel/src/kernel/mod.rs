@@ -125,7 +125,8 @@ impl Kernel {
         self.owners.spending.count_face_call()
     }
 
-    /// Runs a turn on the words of the person.
+    /// Runs a turn on the words of the person. Those that a person says by a click in a face may come from the face, which chose
+    /// them: see [`Kernel::of_face`].
     ///
     /// # Errors
     /// There is no answer, or the record cannot be written.
@@ -162,15 +163,12 @@ impl Kernel {
         let turn = async {
             check_input(&input)?;
             let mut record = self.owners.record.lock().await;
-            turn::say(
-                self.owners.context(),
-                &mut record,
-                by,
-                input,
-                events,
-                cancel,
-            )
-            .await
+            let context = self.owners.context();
+            let from = match by {
+                Author::Face(rev) => context.faces.origins_of_acts(rev),
+                _ => self.origins(),
+            };
+            turn::say(context, &mut record, (by, from), input, events, cancel).await
         };
         may_block(turn).await
     }

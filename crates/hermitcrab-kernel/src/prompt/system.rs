@@ -26,6 +26,8 @@ pub(crate) struct Identity {
     pub constitution: Block,
     /// The labels of both.
     pub labels: BlockLabels,
+    /// Labels of them cannot be read.
+    pub is_unread: bool,
 }
 
 /// The labels of the blocks of a prompt.

@@ -149,7 +149,7 @@ fn fault(error: BlockError) -> ToolError {
 }
 
 /// An error of a store; that of a block with its hint.
-fn store_fault(error: StoreError) -> ToolError {
+pub(super) fn store_fault(error: StoreError) -> ToolError {
     match error {
         StoreError::Block(error) => fault(*error),
         other => other.into(),

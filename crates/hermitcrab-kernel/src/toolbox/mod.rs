@@ -9,6 +9,7 @@ mod kv;
 mod node_texts;
 mod review;
 mod run;
+mod server_texts;
 mod servers;
 #[cfg(feature = "web")]
 mod web;
@@ -29,10 +30,10 @@ pub use blocks::run_block_tool;
 #[cfg(feature = "files")]
 pub use files::{Entry, FileChunk, Files, GrantedFolder, Listing};
 pub use kv::{Kv, KvKey};
-pub(crate) use node_texts::NodeTexts;
+pub(crate) use node_texts::{NodeTexts, read_labels};
 pub use review::{QueuedEdit, ReviewOp, ReviewQueue, WaitingEdits};
 pub(crate) use run::PagesRead;
-pub use servers::{OfferedTools, ServerName, ServerTool, ToolSource};
+pub use servers::{OfferedTools, ServerName, ServerTool, ToolSource, tool_name};
 pub(crate) use servers::{Server, Servers};
 #[cfg(feature = "web")]
 pub use web::{Found, Hit, Page, Resolve, SystemResolver, Web};

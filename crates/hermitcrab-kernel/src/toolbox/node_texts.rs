@@ -3,10 +3,27 @@
 use std::sync::Arc;
 
 use pscale_blocks::store::{Labels, Origins};
-use pscale_blocks::{BlockName, BlockStore, O200k, Path, TokenCounter as _};
+use pscale_blocks::{BlockName, BlockStore, O200k, Path, StoreError, TokenCounter as _};
 use serde_json::Value;
 
+use crate::prompt::{BlockLabels, CoreBlock};
 use crate::table::Args;
+
+/// Adds the labels of a block. False if they cannot be read and the block can: then its texts may come from anywhere.
+pub(crate) fn read_labels(
+    labels: &mut BlockLabels,
+    core: CoreBlock,
+    store: &dyn BlockStore,
+) -> bool {
+    match store.labels(core.name()) {
+        Ok(found) => {
+            labels.insert(core, found);
+            true
+        }
+        // The program's own block is shown in the place of one that cannot be read.
+        Err(_) => store.load(core.name()).is_err(),
+    }
+}
 
 /// Finds the texts of nodes in an answer, collects the origins of those with a label, and appends marks.
 pub(crate) struct NodeTexts<'a> {
@@ -42,9 +59,16 @@ impl<'a> NodeTexts<'a> {
         }
     }
 
-    fn labels(&self, name: &BlockName) -> Option<Arc<Labels>> {
-        let labels = self.store.labels(name).ok()?;
-        (!labels.nodes().is_empty()).then_some(labels)
+    /// The labels of a block, if it has some. Where they cannot be read, its texts may come from anywhere.
+    fn labels(&mut self, name: &BlockName) -> Option<Arc<Labels>> {
+        match self.store.labels(name) {
+            Ok(labels) => (!labels.nodes().is_empty()).then_some(labels),
+            Err(StoreError::NoBlock { .. }) => None,
+            Err(_) => {
+                self.from = Origins::union([&self.from, &Origins::unknown()]);
+                None
+            }
+        }
     }
 
     fn text(&mut self, labels: &Labels, path: &Path, text: &mut Value) {

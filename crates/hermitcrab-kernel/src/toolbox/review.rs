@@ -2,11 +2,13 @@
 
 use std::fmt;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use jiff::Timestamp;
 use llm_client::Redactor;
-use pscale_blocks::store::{Edited, LogRange, Origin, Origins, Steps};
+use pscale_blocks::store::{
+    Edited, LogEntry, LogRange, LoggedOp, Origin, Origins, Steps, remove_keys,
+};
 use pscale_blocks::{
     Appended, Applied, Block, BlockName, BlockStore, EditAuthor, NodeDiff, Op, Stamp, StoreError,
 };
@@ -14,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
+use super::blocks::store_fault;
 use crate::prompt::CoreBlock;
 use crate::storage::FileStore;
 use crate::{ErrorKind, ToolError};
@@ -29,7 +32,7 @@ const ID: usize = 10;
 #[derive(Debug)]
 pub struct ReviewQueue {
     files: Arc<FileStore>,
-    /// Held from counting the files until a new one is written.
+    /// Held from reading the files until one is written or removed.
     turn: Mutex<()>,
 }
 
@@ -45,9 +48,10 @@ pub struct QueuedEdit {
     pub block: BlockName,
     /// The edit.
     pub op: ReviewOp,
-    /// The revision of the block when the edit was asked for; 0 for a block that is to be created.
+    /// The revision of the block when the edit was asked for; 0 if there never was one.
     pub base_rev: u64,
-    /// SHA-256, in hex, of the texts that the edit replaces; for an undo or a redo of the whole block.
+    /// SHA-256, in hex, of the texts that the edit replaces and of the new ones without their places; for an undo or a redo of
+    /// the revision and the whole block.
     pub base_hash_of_path: String,
     /// The places outside that the edit may come from.
     pub from: Origins,
@@ -97,7 +101,7 @@ pub struct WaitingEdits {
 
 /// The way of an edit.
 pub(super) enum ReviewGate {
-    /// The edit is not held. With `rev`, because it would change nothing in this revision.
+    /// The edit is not held. With `rev`, because it can be done and would change nothing in this revision.
     Open { rev: Option<u64> },
     /// The edit waits; this is the answer.
     Waits(Value),
@@ -112,8 +116,8 @@ pub(super) struct RanEdit {
 
 /// The effect that an edit would have.
 enum EditEffect {
-    /// No change; the store answers the reason.
-    Nothing { rev: Option<u64> },
+    /// The edit can be done, and changes nothing.
+    Nothing { rev: u64 },
     Change {
         rev: u64,
         base_hash: String,
@@ -144,52 +148,102 @@ impl ReviewOp {
         Ok(RanEdit { rev, edited })
     }
 
+    /// The edit as a store keeps it: without keys. So what is judged, shown and approved is what is written.
+    fn clean(&self) -> Self {
+        let mut op = self.clone();
+        let (text, summary) = match &mut op {
+            Self::Create { text } | Self::Edit(Op::Write { text, .. }) => (Some(text), None),
+            Self::Edit(Op::Append { text, summary }) => (Some(text), summary.as_mut()),
+            Self::Edit(Op::Grow { summary }) => (None, Some(summary)),
+            _ => (None, None),
+        };
+        let summary = summary.map(|summary| &mut summary.text);
+        for text in text.into_iter().chain(summary) {
+            *text = remove_keys(text).0.into_owned();
+        }
+        op
+    }
+
+    /// The effect that the edit would have.
+    ///
+    /// # Errors
+    /// It cannot be done, or the store cannot be read: then it must not run either.
     fn effect(&self, name: &BlockName, store: &dyn BlockStore) -> Result<EditEffect, StoreError> {
-        let nothing = EditEffect::Nothing { rev: None };
         if let Self::Create { text } = self {
-            let is_missing = matches!(store.load(name), Err(StoreError::NoBlock { .. }));
-            return Ok(match (is_missing, created(text)) {
-                (true, Ok(_)) => EditEffect::Change {
-                    rev: 0,
-                    base_hash: String::new(),
-                    changes: Vec::new(),
-                },
-                _ => nothing,
-            });
+            return match store.load(name) {
+                Ok(_) => Err(StoreError::Exists { name: name.clone() }),
+                Err(StoreError::NoBlock { .. }) => {
+                    created(text)?;
+                    let last = store.log(name, LogRange::newest(1))?;
+                    Ok(EditEffect::Change {
+                        rev: last.first().map_or(0, |entry| entry.rev),
+                        base_hash: String::new(),
+                        changes: Vec::new(),
+                    })
+                }
+                Err(error) => Err(error),
+            };
         }
         let found = store.load(name)?;
         let rev = found.rev;
+        let mut after = Block::clone(&found.block);
         let Self::Edit(op) = self else {
             let mut log = store.log(name, LogRange::ALL)?;
             log.reverse();
-            let steps = Steps::of(&log);
-            let revs = match self {
-                Self::Redo { .. } => steps.redo,
-                _ => steps.undo,
-            };
-            if revs.is_empty() {
-                return Ok(nothing);
-            }
+            self.step(name, &mut after, &log)?;
             return Ok(EditEffect::Change {
                 rev,
-                base_hash: hex::encode(found.hash),
-                changes: Vec::new(),
+                base_hash: hash(&json!([rev, hex::encode(found.hash)])),
+                changes: found.block.diff(&after),
             });
         };
-        let mut after = Block::clone(&found.block);
-        let nothing = EditEffect::Nothing { rev: Some(rev) };
-        Ok(match after.apply(op) {
-            Err(_) | Ok(Applied::Appended(Appended::NeedsSummary { change: None, .. })) => nothing,
-            Ok(_) if after == *found.block => nothing,
-            Ok(_) => {
-                let changes = found.block.diff(&after);
-                EditEffect::Change {
-                    rev,
-                    base_hash: hash_before(&changes),
-                    changes,
-                }
-            }
+        let applied = after.apply(op).map_err(|error| error.in_block(name))?;
+        let asks = matches!(
+            applied,
+            Applied::Appended(Appended::NeedsSummary { change: None, .. })
+        );
+        if asks || after == *found.block {
+            return Ok(EditEffect::Nothing { rev });
+        }
+        let changes = found.block.diff(&after);
+        Ok(EditEffect::Change {
+            rev,
+            base_hash: hash_changes(&changes),
+            changes,
         })
+    }
+
+    /// Takes the edits back that an undo concerns, or makes those of a redo again. `log` has the oldest entry first.
+    fn step(
+        &self,
+        name: &BlockName,
+        block: &mut Block,
+        log: &[LogEntry],
+    ) -> Result<(), StoreError> {
+        let name = || name.clone();
+        let steps = Steps::of(log);
+        let (revs, step, count) = match self {
+            Self::Redo { count } => (steps.redo, "redo", *count),
+            Self::Undo { count } => (steps.undo, "undo", *count),
+            Self::Create { .. } | Self::Edit(_) => return Ok(()),
+        };
+        if revs.is_empty() {
+            return Err(StoreError::NothingLeft { name: name(), step });
+        }
+        for rev in revs.iter().take(count as usize) {
+            let at = log.binary_search_by_key(rev, |entry| entry.rev);
+            let entry = at.ok().and_then(|at| log.get(at));
+            match entry.map(|entry| (&entry.op, &entry.inverse)) {
+                Some((LoggedOp::Edit(op), _)) if step == "redo" => {
+                    block.apply(op)?;
+                }
+                Some((_, Some(inverse))) if step == "undo" => {
+                    block.revert(inverse);
+                }
+                _ => return Err(StoreError::LogMismatch { name: name() }),
+            }
+        }
+        Ok(())
     }
 }
 
@@ -200,11 +254,17 @@ fn created(text: &str) -> Result<Block, StoreError> {
     Ok(block)
 }
 
-/// The hash of the texts that are replaced or removed. New texts are not in it: an entry is appended wherever there is room.
-fn hash_before(changes: &[NodeDiff]) -> String {
-    let before = changes.iter().filter(|change| change.before.is_some());
-    let before: Vec<_> = before.map(|change| (change.path, &change.before)).collect();
-    hash(&json!(before))
+/// The hash of the texts that are replaced or removed, and of the new ones without their places: an entry is appended wherever
+/// there is room, and a text that was not shown is another edit.
+fn hash_changes(changes: &[NodeDiff]) -> String {
+    let (replaced, new): (Vec<_>, Vec<_>) =
+        (changes.iter()).partition(|change| change.before.is_some());
+    let replaced: Vec<_> = (replaced.iter())
+        .map(|change| (change.path, &change.before))
+        .collect();
+    let mut new: Vec<_> = new.iter().map(|change| &change.after).collect();
+    new.sort_unstable();
+    hash(&json!([replaced, new]))
 }
 
 fn hash(value: &Value) -> String {
@@ -237,8 +297,8 @@ impl fmt::Display for QueuedEdit {
 }
 
 impl QueuedEdit {
-    /// The texts that the edit would change now. Empty for a block that is to be created, an undo and a redo, and if the block can
-    /// no longer take the edit.
+    /// The texts that the edit would change now. Empty for a block that is to be created, and if the block can no longer take the
+    /// edit.
     pub fn changes(&self, store: &dyn BlockStore) -> Vec<NodeDiff> {
         match self.op.effect(&self.block, store) {
             Ok(EditEffect::Change { changes, .. }) => changes,
@@ -259,7 +319,8 @@ impl ReviewQueue {
         Self { files, turn }
     }
 
-    /// Holds an edit back if it concerns one of the blocks that say who the model is, and may come from a place outside.
+    /// Holds an edit back if it concerns one of the blocks that say who the model is, and may come from a place outside. One that
+    /// cannot be done fails here.
     pub(super) fn check(
         &self,
         name: &BlockName,
@@ -271,8 +332,9 @@ impl ReviewQueue {
         if stamp.from.is_empty() || !CoreBlock::REVIEWED.iter().any(is_own) {
             return Ok(ReviewGate::Open { rev: None });
         }
-        let (base_rev, base_hash_of_path) = match op.effect(name, store)? {
-            EditEffect::Nothing { rev } => return Ok(ReviewGate::Open { rev }),
+        let op = op.clean();
+        let (base_rev, base_hash_of_path) = match op.effect(name, store).map_err(store_fault)? {
+            EditEffect::Nothing { rev } => return Ok(ReviewGate::Open { rev: Some(rev) }),
             EditEffect::Change { rev, base_hash, .. } => (rev, base_hash),
         };
         let mut id = hash(&json!([name, op, base_hash_of_path]));
@@ -281,7 +343,7 @@ impl ReviewQueue {
             schema_version: VERSION,
             id,
             block: name.clone(),
-            op: op.clone(),
+            op,
             base_rev,
             base_hash_of_path,
             from: stamp.from.clone(),
@@ -289,10 +351,17 @@ impl ReviewQueue {
             at: stamp.at,
             n: stamp.n,
         };
-        let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut waited = false;
+        let _turn = self.turn();
         match self.find(&edit.id) {
             Ok(waiting) if (&waiting.block, &waiting.op) == (&edit.block, &edit.op) => {
-                edit.from = Origins::union([&waiting.from, &edit.from]);
+                // It keeps its place in the list: the person may be about to decide.
+                let from = Origins::union([&waiting.from, &edit.from]);
+                if from == waiting.from {
+                    return Ok(ReviewGate::Waits(waiting.answer(true)));
+                }
+                edit = QueuedEdit { from, ..waiting };
+                waited = true;
             }
             Err(fault) if fault.kind == ErrorKind::NotFound => {
                 if self.ids()?.len() >= MOST {
@@ -309,9 +378,11 @@ impl ReviewQueue {
         let bytes = serde_json::to_vec_pretty(&edit).unwrap_or_default();
         let kept = self.files.replace(&file(&edit.id), &bytes);
         kept.map_err(ToolError::from_io)?;
-        Ok(ReviewGate::Waits(
-            json!({"queued": edit.id, "why": edit.to_string()}),
-        ))
+        Ok(ReviewGate::Waits(edit.answer(waited)))
+    }
+
+    fn turn(&self) -> MutexGuard<'_, ()> {
+        self.turn.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The ids of the files.
@@ -388,6 +459,7 @@ impl ReviewQueue {
         store: &dyn BlockStore,
         at: Timestamp,
     ) -> Result<(QueuedEdit, u64), ToolError> {
+        let _turn = self.turn();
         let edit = self.find(id)?;
         let note = format!("approved {id}");
         // A process may have ended before it removed the file.
@@ -396,7 +468,7 @@ impl ReviewQueue {
         let done = log.iter().find(|entry| {
             entry.note.as_deref() == Some(note.as_str())
                 && entry.by == EditAuthor::Person
-                && entry.at >= edit.at
+                && entry.rev > edit.base_rev
         });
         let rev = match done {
             Some(entry) => entry.rev,
@@ -411,6 +483,7 @@ impl ReviewQueue {
     /// # Errors
     /// `not_found`, `newer`; or the file cannot be removed.
     pub fn drop(&self, id: &str) -> Result<Option<QueuedEdit>, ToolError> {
+        let _turn = self.turn();
         let edit = match self.find(id) {
             Ok(edit) => Some(edit),
             Err(fault) if fault.kind == ErrorKind::Corrupt => None,
@@ -426,6 +499,15 @@ impl ReviewQueue {
 }
 
 impl QueuedEdit {
+    /// The answer to who asked; `waited` for an edit that waits already.
+    fn answer(&self, waited: bool) -> Value {
+        let mut answer = json!({"queued": self.id, "why": self.to_string()});
+        if waited {
+            answer["waited"] = true.into();
+        }
+        answer
+    }
+
     fn apply(&self, store: &dyn BlockStore, at: Timestamp, note: String) -> Result<u64, ToolError> {
         let conflict = || {
             let detail = format!("{} has changed since; nothing was done", self.block);
@@ -438,7 +520,13 @@ impl QueuedEdit {
             {
                 rev
             }
-            Ok(_) | Err(StoreError::NoBlock { .. }) => return Err(conflict()),
+            Ok(_)
+            | Err(
+                StoreError::NoBlock { .. }
+                | StoreError::Exists { .. }
+                | StoreError::NothingLeft { .. }
+                | StoreError::Block(_),
+            ) => return Err(conflict()),
             Err(error) => return Err(error.into()),
         };
         let stamp = Stamp::new(at, EditAuthor::Person)

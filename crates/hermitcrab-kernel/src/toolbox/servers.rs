@@ -11,8 +11,8 @@ use pscale_blocks::store::{Origin, Origins};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 use tokio_util::sync::CancellationToken;
-use visible_text::{is_direction_control, is_invisible};
 
+use super::server_texts::{MAX_DESCRIPTION, known_schema, shown};
 use crate::table::{Effect, Tool, ToolResult};
 use crate::{ErrorKind, ToolError};
 
@@ -20,10 +20,6 @@ use crate::{ErrorKind, ToolError};
 const MAX_SERVER: usize = 16;
 /// The longest name of a tool that providers take.
 const MAX_NAME: usize = 64;
-/// The longest description of a tool or an argument in characters.
-const MAX_DESCRIPTION: usize = 300;
-/// The longest schema in bytes of JSON.
-const MAX_SCHEMA: usize = 16 << 10;
 /// The text before the name of a server in its group of `set_tools`.
 const GROUP: &str = "mcp:";
 /// The text between the names of a server and of its tool.
@@ -92,21 +88,36 @@ impl ServerTool {
         hex::encode(Sha256::digest(form.to_string()))
     }
 
-    /// The tool as the model reads it.
-    fn for_model(&self, server: &ServerName) -> Tool {
-        let letter = |char: char| match char {
-            'a'..='z' | 'A'..='Z' | '0'..='9' | '_' | '-' => char,
-            _ => '_',
-        };
-        let prefix = format!("{server}{BETWEEN}");
-        let name = prefix.chars().chain(self.name.chars().map(letter));
-        Tool {
-            name: name.take(MAX_NAME).collect(),
+    /// The tool in the words that a model reads: a description of one line, and a schema of known keywords.
+    #[must_use]
+    pub fn as_read(&self) -> Self {
+        Self {
+            name: self.name.clone(),
             description: shown(&self.description, MAX_DESCRIPTION),
-            schema: usable(&self.schema),
+            schema: known_schema(&self.schema),
+        }
+    }
+
+    /// The tool as a request has it.
+    fn for_model(&self, server: &ServerName) -> Tool {
+        let read = self.as_read();
+        Tool {
+            name: tool_name(server.as_str(), &self.name),
+            description: read.description,
+            schema: read.schema,
             effect: Effect::Write,
         }
     }
+}
+
+/// The name of a server's tool for the model: `NAME__TOOL`, with the letters and the length that providers take.
+pub fn tool_name(server: &str, tool: &str) -> String {
+    let letter = |char: char| match char {
+        'a'..='z' | 'A'..='Z' | '0'..='9' | '_' | '-' => char,
+        _ => '_',
+    };
+    let name = format!("{server}{BETWEEN}{tool}");
+    name.chars().map(letter).take(MAX_NAME).collect()
 }
 
 /// The tools that a person granted and that a server has in the same form.
@@ -357,68 +368,6 @@ fn stopped() -> ToolError {
     ToolError::new(ErrorKind::Stopped, "the person stopped the turn")
 }
 
-/// Untrusted text as one line without characters that a reader does not see, cut where it is too long.
-fn shown(text: &str, most: usize) -> String {
-    let seen = |char: &char| !is_invisible(*char) && !is_direction_control(*char);
-    let text: String = text.chars().filter(seen).collect();
-    let words = text.split(|char: char| char.is_whitespace() || char.is_control());
-    let words: Vec<_> = words.filter(|word| !word.is_empty()).collect();
-    let line = words.join(" ");
-    if line.chars().count() <= most {
-        return line;
-    }
-    line.chars().take(most - 1).chain(['…']).collect()
-}
-
-/// The schema, or the one of any object: a provider refuses a request with a faulty or very long one, and with it every turn.
-fn usable(schema: &Value) -> Value {
-    let is_key = |key: &String| {
-        (1..=64).contains(&key.len())
-            && (key.bytes()).all(|byte| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte))
-    };
-    let properties = match &schema["properties"] {
-        Value::Null => true,
-        Value::Object(rules) => rules
-            .iter()
-            .all(|(key, rule)| is_key(key) && rule.is_object()),
-        _ => false,
-    };
-    let required = match &schema["required"] {
-        Value::Null => true,
-        Value::Array(names) => names.iter().all(Value::is_string),
-        _ => false,
-    };
-    let has_choice = ["oneOf", "anyOf", "allOf", "$ref"]
-        .iter()
-        .any(|key| schema.get(key).is_some());
-    let is_small = schema.to_string().len() <= MAX_SCHEMA;
-    if schema["type"] == "object" && properties && required && !has_choice && is_small {
-        let mut schema = schema.clone();
-        cut_descriptions(&mut schema);
-        schema
-    } else {
-        json!({"type": "object"})
-    }
-}
-
-/// Cuts the descriptions of arguments as that of the tool.
-fn cut_descriptions(schema: &mut Value) {
-    match schema {
-        Value::Object(rules) => {
-            for (key, rule) in rules {
-                match rule {
-                    Value::String(text) if key == "description" || key == "title" => {
-                        *text = shown(text, MAX_DESCRIPTION);
-                    }
-                    rule => cut_descriptions(rule),
-                }
-            }
-        }
-        Value::Array(rules) => rules.iter_mut().for_each(cut_descriptions),
-        _ => {}
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -458,34 +407,6 @@ mod tests {
         assert_eq!(tool.schema, schema);
         let tool = ServerTool::new("x".repeat(200), "", schema).for_model(&server());
         assert_eq!(tool.name.len(), 64);
-    }
-
-    #[test]
-    fn a_schema_that_a_provider_refuses_is_not_sent() {
-        let any = json!({"type": "object"});
-        for schema in [
-            json!(null),
-            json!({"type": "string"}),
-            json!({"type": "object", "properties": 5}),
-            json!({"type": "object", "properties": {"a b": {}}}),
-            json!({"type": "object", "properties": {"a": 5}}),
-            json!({"type": "object", "required": [5]}),
-            json!({"type": "object", "oneOf": []}),
-            json!({"type": "object", "description": "x".repeat(MAX_SCHEMA)}),
-        ] {
-            assert_eq!(usable(&schema), any, "{schema}");
-        }
-    }
-
-    #[test]
-    fn descriptions_of_arguments_are_cut_too() {
-        let long = "word\n".repeat(1_000);
-        let schema = |text: &str| {
-            let deep = json!({"type": "array", "items": [{"title": text}]});
-            json!({"type": "object", "properties": {"description": deep, "q": {"description": text}}})
-        };
-        assert_eq!(usable(&schema(&long)), schema(&shown(&long, 300)));
-        assert_eq!(usable(&schema("short")), schema("short"));
     }
 
     #[test]

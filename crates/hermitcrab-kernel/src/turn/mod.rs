@@ -7,7 +7,7 @@ mod reply;
 mod request;
 mod settings;
 
-use llm_client::{Block, Message, Role, Usage};
+use llm_client::{Block, Message, Role, ToolSpec, Usage};
 use pscale_blocks::store::Origins;
 pub(crate) use request::preview;
 pub use request::{PromptLimit, PromptPreview, PromptTokens};
@@ -50,11 +50,11 @@ pub struct TurnReport {
     pub safe_face: Option<Vec<ShellError>>,
 }
 
-/// A turn of the conversation: `by` says `input`; the end is the model's answer.
+/// A turn of the conversation: `by` says `input`, which may come from the places `from`; the end is the model's answer.
 pub(crate) async fn say(
     context: TurnContext<'_>,
     record: &mut ConversationRecord,
-    by: Author,
+    (by, from): (Author, Origins),
     input: String,
     events: &EventSink,
     cancel: &CancellationToken,
@@ -65,15 +65,11 @@ pub(crate) async fn say(
     let messages = TurnMessages::of_conversation(record);
     context.list_chosen_servers(events, cancel).await;
     let mut turn = Turn::new(context, messages, &settings, events, cancel);
-    if let Some((notes, from)) = turn.tell() {
+    if let Some((notes, of_notes)) = turn.tell() {
         let notes = Message::new(Role::User, vec![notes]);
         let notes = Utterance::new(Author::Kernel, notes);
-        turn.messages.push(notes.with_from(from));
+        turn.messages.push(notes.with_from(of_notes));
     }
-    let from = match by {
-        Author::Face(rev) => context.faces.origins_of_acts(rev),
-        _ => Origins::default(),
-    };
     let said = Utterance::new(by, Message::user(text));
     turn.messages.push(said.with_from(from));
     Ok(turn.run().await?.report())
@@ -239,7 +235,11 @@ impl<'a> Turn<'a> {
         }
         let (window, of_messages) = (self.messages).window(self.context, self.limits, self.events);
         let (mut request, of_prompt) = self.settings.prompt.request(self.context, window);
-        self.facts.from = Origins::union([&of_messages, &of_prompt]);
+        // The definitions of a server's tools are texts of the server.
+        let names = request.tools.iter().filter_map(ToolSpec::name);
+        let names: Vec<_> = names.map(str::to_owned).collect();
+        let of_tools = self.context.toolbox.servers.origins(&names);
+        self.facts.from = Origins::union([&of_messages, &of_prompt, &of_tools]);
         let is_last = self.rounds + 1 == most;
         request.tools_off = self.tools_off || is_last && self.settings.last_without_tools;
         request.after.clone_from(&self.after);

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use llm_client::{Message, ToolSpec};
+use pscale_blocks::store::Origins;
 use pscale_blocks::{Block, O200k, TokenCounter as _};
 use serde::Serialize;
 
@@ -11,6 +12,7 @@ use crate::conversation::window::{self, WindowLimits};
 use crate::dispatch::TurnContext;
 use crate::prompt::{BOOT_MESSAGE, CoreBlock, Part, Phase, PromptBlocks, SystemPrompt};
 use crate::table;
+use crate::toolbox::read_labels;
 
 /// A request before it is sent.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -116,15 +118,14 @@ pub(super) fn system(context: TurnContext<'_>, phase: Phase) -> SystemPrompt {
     let skills = load(CoreBlock::Skills);
     let network = load(CoreBlock::Network);
     let mut labels = context.identity.labels.clone();
+    let mut is_unread = context.identity.is_unread;
     for core in [
         CoreBlock::Capabilities,
         CoreBlock::Memory,
         CoreBlock::Skills,
         CoreBlock::Network,
     ] {
-        if let Ok(found) = context.toolbox.store.labels(core.name()) {
-            labels.insert(core, found);
-        }
+        is_unread |= !read_labels(&mut labels, core, &*context.toolbox.store);
     }
     let blocks = PromptBlocks {
         keystone: Some(&context.identity.keystone),
@@ -135,7 +136,11 @@ pub(super) fn system(context: TurnContext<'_>, phase: Phase) -> SystemPrompt {
         network: network.as_deref(),
         labels: Some(&labels),
     };
-    SystemPrompt::new(phase, &blocks, &O200k)
+    let mut prompt = SystemPrompt::new(phase, &blocks, &O200k);
+    if is_unread {
+        prompt.from = Origins::union([&prompt.from, &Origins::unknown()]);
+    }
+    prompt
 }
 
 pub(crate) fn preview(

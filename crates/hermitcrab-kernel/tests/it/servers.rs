@@ -167,8 +167,8 @@ async fn tools_of_a_server_are_chosen_by_group_or_name_and_called_as_they_are() 
     assert_eq!(setup.result(4), ("found".to_owned(), false));
     let called = setup.source.called.lock().unwrap().clone();
     assert_eq!(called, [("find".to_owned(), input)]);
-    // The words, three choices with their results, and the call before its result. The answer to it follows.
-    assert_eq!(setup.of_server(), [8, 9]);
+    // The answers to requests with tools of the server, and the result of its tool.
+    assert_eq!(setup.of_server(), [5, 7, 8, 9]);
     // A line for the person is shown once.
     assert_eq!(*setup.notices.lock().unwrap(), ["other is off"]);
     assert!(!setup.source.ended.load(Ordering::SeqCst));
@@ -263,4 +263,38 @@ async fn a_face_names_tools_of_a_server() {
     assert!(!outcome.is_error, "{:?}", outcome.content);
     assert_eq!(setup.tools(0), ["notes__find"]);
     assert_eq!(setup.result(1), ("found".to_owned(), false));
+}
+
+#[tokio::test]
+async fn a_face_alone_starts_no_server_and_calls_none_of_its_tools() {
+    let steps = [
+        choose("a", &["mcp:notes"]),
+        ScriptStep::text("chosen"),
+        call("b", "notes__find", json!({})),
+        ScriptStep::text("done"),
+    ];
+    let setup = Setup::new(PlayedSource::with(&["find"]), steps);
+    let ask = async || {
+        let params = json!({
+            "messages": [{"role": "user", "content": "look"}],
+            "tools": ["mcp:notes"],
+        });
+        let by = EditAuthor::Model {
+            id: "face 1".to_owned(),
+            web: None,
+        };
+        let kernel = setup.kernel.unprompted();
+        let asked = kernel.call_with_tools(params, by, setup.sink(), CancellationToken::new());
+        asked.await
+    };
+    let refused = ask().await;
+    assert!(refused.is_error, "{:?}", refused.content);
+    assert_eq!(setup.source.asked.load(Ordering::SeqCst), 0);
+    // Nor does it help that the model has listed them meanwhile.
+    setup.say(CancellationToken::new()).await;
+    let answered = ask().await;
+    assert!(!answered.is_error, "{:?}", answered.content);
+    let (text, is_error) = setup.result(3);
+    assert!(is_error && text.contains("denied"), "{text}");
+    assert!(setup.source.called.lock().unwrap().is_empty());
 }

@@ -13,6 +13,7 @@ pub enum StoreCall {
     Load,
     Presence,
     Log,
+    Labels,
     Create,
     Edit,
     Delete,
@@ -23,7 +24,7 @@ pub enum StoreCall {
 impl StoreCall {
     /// Whether the call changes the block.
     pub fn writes(self) -> bool {
-        !matches!(self, Self::Load | Self::Presence | Self::Log)
+        !matches!(self, Self::Load | Self::Presence | Self::Log | Self::Labels)
     }
 }
 
@@ -88,7 +89,7 @@ impl<S: BlockStore, W: StoreWatch> BlockStore for WatchedStore<S, W> {
     }
 
     fn labels(&self, name: &BlockName) -> Result<Arc<Labels>, StoreError> {
-        self.watch.before(name, StoreCall::Load)?;
+        self.watch.before(name, StoreCall::Labels)?;
         self.inner.labels(name)
     }
 

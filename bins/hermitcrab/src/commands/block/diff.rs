@@ -11,7 +11,7 @@ use pscale_blocks::{Block, BlockError, BlockName, BlockStore, MAX_FILE, NodeDiff
 use serde::Serialize;
 
 use crate::answer::Answer;
-use crate::blocks::output::differences;
+use crate::blocks::output::{SHOWN, differences};
 use crate::data_dir::DataDir;
 use crate::error::Error;
 
@@ -134,7 +134,7 @@ impl Answer for DiffAnswer {
         if let Some([before, after]) = self.decimals {
             writeln!(out, "- decimal {before}\n+ decimal {after}")?;
         }
-        differences(&self.nodes, out)
+        differences(&self.nodes, SHOWN, out)
     }
 
     fn exit(&self) -> Exit {

@@ -42,7 +42,6 @@ pub const EXAMPLES: &str = "\
 Examples:
   hermitcrab block list
   hermitcrab block read constitution
-  hermitcrab block search face
   hermitcrab block log constitution";
 
 #[derive(Debug, clap::Args)]

@@ -1,18 +1,18 @@
 //! The commands on servers: programs whose tools the model of this program may use.
 
 use std::io::{self, BufRead as _, Write as _};
+use std::path::Path;
 
-use bin_support::{Exit, Failure, Results, Session, shortened};
+use bin_support::{Exit, Failure, Interrupt, Results, Session, escape, shortened};
 use hermitcrab_kernel::toolbox::{ServerName, ServerTool};
 use serde::Serialize;
+use serde_json::Value;
 
 use crate::answer::{Answer, print_answer};
 use crate::data_dir::DataDir;
 use crate::error::Error;
 use crate::servers::{RunningServer, START_LIMIT, ServerEntry, ServersFile};
 
-/// The longest description that is printed, in characters.
-const DESCRIPTION: usize = 1_000;
 /// The longest name of a tool that is printed, in characters.
 const TOOL: usize = 64;
 /// The number of tools that an error names.
@@ -87,92 +87,130 @@ pub fn execute(
     data: &DataDir,
     session: &mut Session,
 ) -> Result<Exit, Failure> {
-    let path = ServersFile::path(data);
-    let mut file = ServersFile::read(&path).map_err(Error::failure)?;
+    let path = &ServersFile::path(data);
     match command {
         McpCommand::List(args) => {
-            let rows = file.servers.into_iter().map(ServerRow::of);
-            let servers = rows.collect();
-            return print_answer(args.json, Ok(ServerList { servers }), session);
+            let file = ServersFile::read(path).map_err(Error::failure)?;
+            let servers = file.servers.into_iter().map(ServerRow::of).collect();
+            print_answer(args.json, Ok(ServerList { servers }), session)
         }
-        McpCommand::Add(args) => add(args, &mut file, session)?,
+        McpCommand::Add(args) => add(args, path, session),
         McpCommand::Remove(args) => {
-            let name = file
-                .server(&args.name)
-                .map_err(Error::failure)?
-                .name
-                .clone();
-            file.servers.retain(|entry| entry.name != name);
+            let name = known(path, &args.name)?.name;
+            let removed = ServersFile::change(path, |file| {
+                file.servers.retain(|entry| entry.name != name);
+                Ok(())
+            });
+            removed.map_err(Error::failure)?;
             writeln!(session.results, "{name} is removed")?;
+            Ok(Exit::Done)
         }
-        McpCommand::Allow(args) => allow(args, &mut file, session)?,
-        McpCommand::Deny(args) => deny(args, &mut file, session)?,
+        McpCommand::Allow(args) => allow(args, path, session),
+        McpCommand::Deny(args) => {
+            known(path, &args.name)?;
+            ServersFile::change(path, |file| deny(args, file)).map_err(Error::failure)?;
+            for tool in &args.tools {
+                writeln!(session.results, "{} is denied", shortened(tool, TOOL))?;
+            }
+            Ok(Exit::Done)
+        }
     }
-    file.write(&path).map_err(Error::failure)?;
-    Ok(Exit::Done)
 }
 
-fn add(args: &McpAddArgs, file: &mut ServersFile, session: &mut Session) -> Result<(), Failure> {
-    if file.server(&args.name).is_ok() {
-        let name = args.name.to_string();
-        return Err(Error::ServerExists { name }.failure());
-    }
+/// Returns the server with this name as it is now. Nothing is written, so that a wrong name makes no data directory.
+fn known(path: &Path, name: &ServerName) -> Result<ServerEntry, Failure> {
+    let mut file = ServersFile::read(path).map_err(Error::failure)?;
+    let entry = file.server(name).map_err(Error::failure)?;
+    Ok(entry.clone())
+}
+
+/// Asks first and changes the file in the end: another command may change it meanwhile.
+fn add(args: &McpAddArgs, path: &Path, session: &mut Session) -> Result<Exit, Failure> {
+    let exists = |file: &mut ServersFile| match file.server(&args.name) {
+        Ok(entry) => Err(Error::ServerExists {
+            name: entry.name.clone(),
+        }),
+        Err(_) => Ok(()),
+    };
+    let mut file = ServersFile::read(path).map_err(Error::failure)?;
+    exists(&mut file).map_err(Error::failure)?;
     let entry = ServerEntry::new(&args.name, &args.command, &args.env);
     let mut entry = entry.map_err(Error::failure)?;
-    let tools = tools(&entry)?;
+    let interrupt = Interrupt::on_signals()?;
+    let Some(tools) = tools(&entry, &interrupt)? else {
+        return Ok(Exit::Interrupted);
+    };
+    // The server has ended, and nothing is changed before all answers are there.
+    interrupt.end_at_signal();
     for tool in chosen(&args.allow, &entry, &tools)? {
-        entry.allow(tool);
+        entry.allow(tool).map_err(Error::failure)?;
     }
     if args.allow.is_empty() {
         for tool in &tools {
-            if confirm(tool, session)? {
-                entry.allow(tool);
+            if confirm(tool, session)?
+                && let Err(error) = entry.allow(tool)
+            {
+                session.warn(&error.to_string());
             }
         }
     }
     let (allowed, all, name) = (entry.tools.len(), tools.len(), &args.name);
+    let changed = ServersFile::change(path, |file| {
+        exists(file)?;
+        file.servers.push(entry);
+        Ok(())
+    });
+    changed.map_err(Error::failure)?;
     writeln!(session.results, "{name}: {allowed} of {all} tools allowed")?;
     session.status(&if allowed > 0 {
         format!("from the next start on, the model can choose the tools mcp:{name}")
     } else {
         format!("`hermitcrab mcp allow {name} TOOL` allows one later")
     });
-    file.servers.push(entry);
-    Ok(())
+    Ok(Exit::Done)
 }
 
-fn allow(
-    args: &McpToolsArgs,
-    file: &mut ServersFile,
-    session: &mut Session,
-) -> Result<(), Failure> {
-    let entry = file.server(&args.name).map_err(Error::failure)?;
-    let tools = tools(entry)?;
-    for tool in chosen(&args.tools, entry, &tools)? {
+fn allow(args: &McpToolsArgs, path: &Path, session: &mut Session) -> Result<Exit, Failure> {
+    let asked = known(path, &args.name)?;
+    let Some(tools) = tools(&asked, &Interrupt::on_signals()?)? else {
+        return Ok(Exit::Interrupted);
+    };
+    let chosen = chosen(&args.tools, &asked, &tools)?;
+    for tool in &chosen {
         show(tool, session)?;
-        entry.allow(tool);
     }
-    Ok(())
+    let changed = ServersFile::change(path, |file| {
+        let entry = file.server(&args.name)?;
+        if (&entry.command, &entry.env) != (&asked.command, &asked.env) {
+            let name = asked.name.clone();
+            return Err(Error::ServerChanged { name });
+        }
+        chosen.iter().try_for_each(|tool| entry.allow(tool))
+    });
+    changed.map_err(Error::failure)?;
+    Ok(Exit::Done)
 }
 
-fn deny(args: &McpToolsArgs, file: &mut ServersFile, session: &mut Session) -> Result<(), Failure> {
-    let entry = file.server(&args.name).map_err(Error::failure)?;
+fn deny(args: &McpToolsArgs, file: &mut ServersFile) -> Result<(), Error> {
+    let entry = file.server(&args.name)?;
     for tool in &args.tools {
         if entry.tool(tool).is_none() {
             let has = names(entry.tools.iter().map(|tool| tool.name.as_str()));
-            return Err(no_tool(entry, tool, has).failure());
+            return Err(no_tool(entry, tool, has));
         }
         entry.tools.retain(|other| other.name != *tool);
-        writeln!(session.results, "{} is denied", shortened(tool, TOOL))?;
     }
     Ok(())
 }
 
-/// Starts a server and returns its tools. The server ends at once.
-fn tools(entry: &ServerEntry) -> Result<Vec<ServerTool>, Failure> {
+/// Starts a server and returns its tools, or `None` at a signal. The server ends at once.
+fn tools(entry: &ServerEntry, interrupt: &Interrupt) -> Result<Option<Vec<ServerTool>>, Failure> {
     let listed = bin_support::block_on(async {
         let server = RunningServer::start(&entry.command, &entry.env, START_LIMIT, drop);
-        Ok::<_, String>(server.await?.tools.clone())
+        tokio::select! {
+            started = server => started.map(|server| Some(server.tools.clone())),
+            () = interrupt.raised() => Ok(None),
+        }
     })?;
     listed.map_err(|why| {
         let name = entry.name.clone();
@@ -217,22 +255,26 @@ fn names<'a>(names: impl Iterator<Item = &'a str>) -> String {
     all.join(", ")
 }
 
-/// Shows a tool in the words of its server.
+/// Shows a tool in all words that the model reads.
 fn show(tool: &ServerTool, session: &mut Session) -> io::Result<()> {
-    let (name, text) = (
-        shortened(&tool.name, TOOL),
-        shortened(tool.description.trim(), DESCRIPTION),
-    );
+    let tool = tool.as_read();
+    let (name, text) = (shortened(&tool.name, TOOL), escape(&tool.description));
     writeln!(session.results, "{name}: {text}")?;
-    if let Some(arguments) = tool.schema["properties"].as_object() {
-        let all = names(arguments.keys().map(String::as_str));
-        writeln!(session.results, "  arguments: {all}")?;
-        for (name, rule) in arguments {
-            if let Some(text) = rule["description"].as_str() {
-                let (name, text) = (shortened(name, TOOL), shortened(text.trim(), DESCRIPTION));
-                writeln!(session.results, "    {name}: {text}")?;
-            }
-        }
+    show_arguments(&tool.schema, 2, session)
+}
+
+fn show_arguments(rule: &Value, indent: usize, session: &mut Session) -> io::Result<()> {
+    let named = rule["properties"].as_object().into_iter().flatten();
+    let named = named.map(|(name, rule)| (name.as_str(), rule));
+    let items = rule.get("items").map(|rule| ("each item", rule));
+    for (name, rule) in named.chain(items) {
+        let kind = rule["type"].as_str().unwrap_or("any");
+        let values = rule.get("enum").map(|values| format!(" one of {values}"));
+        let values = values.unwrap_or_default();
+        let text = rule["description"].as_str().unwrap_or_default();
+        let line = format!("{name} ({kind}){values}: {text}");
+        writeln!(session.results, "{:indent$}{}", "", escape(&line))?;
+        show_arguments(rule, indent + 2, session)?;
     }
     Ok(())
 }

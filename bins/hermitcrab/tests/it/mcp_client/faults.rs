@@ -5,9 +5,9 @@ use std::process::{Command, Stdio};
 
 use serde_json::json;
 
-use super::{choice, result, server, tools, with_fault};
+use super::{add, choice, mcp, result, server, set_fault, tools, with_fault};
 use crate::model::{GREETING, Talk, calls, says};
-use crate::program::{BINARY, DATA, Ran, feed, finish, signal, start};
+use crate::program::{BINARY, DATA, Place, Ran, feed, finish, signal, start};
 
 /// Runs two turns in which the model chooses the tools of a server with this fault and calls one. Returns the result of the call.
 #[track_caller]
@@ -105,11 +105,10 @@ fn is_silent_at_its_start() {
     assert!(is_error && text.contains("within 10 s"), "{text}");
 }
 
-#[test]
-fn sends_a_line_of_a_gigabyte() {
-    let talk = with_fault(turns(), "huge-line");
+/// Runs the two turns in a memory that is too small for a GiB.
+#[track_caller]
+fn in_little_memory(talk: &Talk) {
     let inner = talk.command(&[]);
-    // The line would not fit into this memory.
     let mut command = Command::new("sh");
     command
         .args(["-c", "ulimit -v 1000000 && exec \"$0\" \"$@\"", BINARY])
@@ -124,9 +123,34 @@ fn sends_a_line_of_a_gigabyte() {
         command.env(name, value.unwrap());
     }
     let ran = feed(&mut command, b"look\nagain\n").exits(0);
-    ended(&talk, &ran);
+    ended(talk, &ran);
+}
+
+#[test]
+fn sends_a_line_of_a_gigabyte() {
+    let talk = with_fault(turns(), "huge-line");
+    in_little_memory(&talk);
     let (text, is_error) = result(&talk, "b");
     assert!(is_error && text.contains("more than 4 MiB"), "{text}");
+}
+
+#[test]
+fn lists_its_tools_on_pages() {
+    let found = ("found \"moss\"".to_owned(), false);
+    assert_eq!(calls_once("two-pages"), found);
+    for (fault, words) in [
+        ("same-page", "names a page twice"),
+        ("more-pages", "more than 50 pages"),
+    ] {
+        let talk = with_fault(turns(), fault);
+        // The pages would not end.
+        in_little_memory(&talk);
+        let (text, is_error) = result(&talk, "a");
+        assert!(
+            is_error && text.contains("server_failed") && text.contains(words),
+            "{text}"
+        );
+    }
 }
 
 #[test]
@@ -207,6 +231,60 @@ fn a_signal_in_a_call_ends_the_server_too() {
         finish(child).exits(130);
         server::all_have_ended(talk.place.root());
     }
+}
+
+#[test]
+fn a_signal_while_tools_are_listed_ends_the_server_too() {
+    for signal_name in ["-TERM", "-INT"] {
+        let place = Place::with_data();
+        let command = server::command("deaf");
+        let mut words = vec!["add", "second", "--"];
+        words.extend(command.iter().map(String::as_str));
+        let child = start(&mut mcp(&place, &words));
+        server::have_begun(place.root(), 1);
+        signal(child.id(), signal_name);
+        finish(child).exits(130);
+        server::all_have_ended(place.root());
+        add(&place, &["find"], &[]);
+        set_fault(&place, "deaf");
+        let child = start(&mut mcp(&place, &["allow", "faulty", "env"]));
+        server::have_begun(place.root(), 3);
+        signal(child.id(), signal_name);
+        finish(child).exits(130);
+        server::all_have_ended(place.root());
+    }
+}
+
+#[test]
+fn a_signal_ends_the_questions() {
+    let place = Place::with_data();
+    let command = server::command("none");
+    let mut words = vec!["add", "second", "--"];
+    words.extend(command.iter().map(String::as_str));
+    let mut child = start(mcp(&place, &words).stdin(Stdio::piped()));
+    let answers = child.stdin.take();
+    server::have_begun(place.root(), 1);
+    server::all_have_ended(place.root());
+    signal(child.id(), "-INT");
+    finish(child).exits(130);
+    drop(answers);
+    assert!(!place.path("data/servers.json").exists());
+}
+
+#[test]
+fn another_program_under_the_name_is_started_in_place_of_the_earlier_one() {
+    let call = |id: &str| calls(id, "faulty__find", &json!({"q": id}));
+    let talk = Talk::of([
+        calls("a", "set_tools", &choice()),
+        call("b"),
+        call("c"),
+        says("done"),
+    ]);
+    let talk = with_fault(talk, "replaced");
+    let ran = talk.say("look\nagain\n").exits(0);
+    ended(&talk, &ran);
+    assert_eq!(result(&talk, "b").0, "another one from now on");
+    assert_eq!(result(&talk, "c"), ("found \"c\"".to_owned(), false));
 }
 
 #[test]

@@ -1,5 +1,8 @@
 //! The tools that a person allows: no other is offered, and no other can be called.
 
+use std::io::Write as _;
+use std::process::Stdio;
+
 use serde_json::{Value, json};
 
 use super::{add, choice, mcp, result, server, set_fault, tools, with_fault};
@@ -26,7 +29,7 @@ fn a_person_is_asked_about_each_tool() {
     let ran = feed(&mut mcp(&place, &words), b"no\ny\n").exits(0);
     for words in [
         "find: Find a note.",
-        "  arguments: q\n    q: Words of the note.",
+        "  q (string): Words of the note.",
         "allow it? [y/N]",
         "1 of 2 tools allowed",
     ] {
@@ -42,6 +45,41 @@ fn a_person_is_asked_about_each_tool() {
     run(&place, &["remove", "faulty"]).exits(0);
     run(&place, &words).exits(0);
     assert_eq!(self::entry(&place)["tools"], json!([]));
+}
+
+#[test]
+fn a_change_made_during_the_questions_is_kept() {
+    let place = Place::with_data();
+    add(&place, &["find", "env"], &[]);
+    let command = server::command("none");
+    let mut words = vec!["add", "second", "--"];
+    words.extend(command.iter().map(String::as_str));
+    let mut child = start(mcp(&place, &words).stdin(Stdio::piped()));
+    server::have_begun(place.root(), 2);
+    run(&place, &["deny", "faulty", "find"]).exits(0);
+    let mut answers = child.stdin.take().unwrap();
+    answers.write_all(b"y\nn\n").unwrap();
+    finish(child).exits(0);
+    let list = run(&place, &["list", "--json"]).exits(0).json();
+    assert_eq!(list["servers"][0]["tools"], json!(["env"]));
+    assert_eq!(list["servers"][1]["tools"], json!(["find"]));
+}
+
+#[test]
+fn of_tools_with_one_name_for_the_model_one_is_allowed() {
+    let place = Place::with_data();
+    let command = server::command("same-name");
+    let mut words = vec!["add", "faulty", "--"];
+    words.extend(command.iter().map(String::as_str));
+    let ran = feed(&mut mcp(&place, &words), b"n\nn\ny\ny\n").exits(0);
+    ran.tells(&["fi nd is not allowed: to the model it would be faulty__fi_nd, as fi/nd is"]);
+    assert_eq!(entry(&place)["tools"].as_array().unwrap().len(), 1);
+    run(&place, &["allow", "faulty", "fi nd"])
+        .exits(2)
+        .tells(&["mcp deny"]);
+    run(&place, &["deny", "faulty", "fi/nd"]).exits(0);
+    run(&place, &["allow", "faulty", "fi nd"]).exits(0);
+    assert_eq!(entry(&place)["tools"][0]["name"], "fi nd");
 }
 
 #[test]

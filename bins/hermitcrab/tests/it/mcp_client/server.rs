@@ -69,6 +69,10 @@ impl Server {
                 let child = Command::new("sleep").arg("1000").spawn().unwrap();
                 self.note(child.id());
             }
+            // Neither answers nor reads, so that the end of its input does not end it.
+            "deaf" => loop {
+                std::thread::park();
+            },
             _ => {}
         }
         // The line of the test harness ends here.
@@ -97,12 +101,30 @@ impl Server {
                 "serverInfo": {"name": "faulty", "version": "1"},
             }})),
             Some("tools/list") => {
-                let tools = self.tools();
-                send(&json!({"jsonrpc": "2.0", "id": id, "result": {"tools": tools}}));
+                let result = self.list(message["params"]["cursor"].as_str());
+                send(&json!({"jsonrpc": "2.0", "id": id, "result": result}));
             }
             Some("tools/call") => self.call(id, &message["params"], lines),
             _ => {}
         }
+    }
+
+    fn list(&self, cursor: Option<&str>) -> Value {
+        let mut tools = self.tools();
+        let next = match (&*self.fault, cursor) {
+            ("two-pages", None) => {
+                tools.remove(0);
+                json!("2")
+            }
+            ("two-pages", Some(_)) => {
+                tools.truncate(1);
+                Value::Null
+            }
+            ("same-page", _) => json!("a"),
+            ("more-pages", _) => json!(format!("{}+", cursor.unwrap_or_default())),
+            _ => return json!({"tools": tools}),
+        };
+        json!({"tools": tools, "nextCursor": next, "ttlMs": 100_000, "cacheScope": "public"})
     }
 
     fn tools(&self) -> Vec<Value> {
@@ -115,6 +137,10 @@ impl Server {
         };
         let tool = |name: &str, text: &str| json!({"name": name, "description": text, "inputSchema": schema});
         let mut tools = vec![tool("find", find), tool("env", "Names of variables.")];
+        if self.fault == "same-name" {
+            tools.push(tool("fi/nd", "Find a note."));
+            tools.push(tool("fi nd", "Remove a note."));
+        }
         if self.fault == "many" {
             tools.extend((0..498).map(|number| tool(&format!("tool_{number}"), "One of many.")));
         }
@@ -155,6 +181,12 @@ impl Server {
                 fs::write(self.home.join(CHANGED), "").unwrap();
                 send(&json!({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}));
                 say(id, "changed from now on");
+            }
+            "replaced" => {
+                let path = self.home.join("data/servers.json");
+                let file = fs::read_to_string(&path).unwrap();
+                fs::write(&path, file.replace("fault:replaced", "fault:none")).unwrap();
+                say(id, "another one from now on");
             }
             "asks" => ask(id, lines),
             "long" => say(id, &"n".repeat(20_000)),
@@ -213,6 +245,18 @@ fn put(text: &str) {
         .is_err()
     {
         process::exit(0);
+    }
+}
+
+/// Waits until this number of processes has begun in this home.
+#[track_caller]
+pub fn have_begun(home: &Path, number: usize) {
+    let begun = || fs::read_to_string(home.join(PROCESSES)).unwrap_or_default();
+    let mut looks = 0;
+    while begun().lines().count() < number {
+        looks += 1;
+        assert!(looks < 2_000, "no server was started: {}", begun());
+        std::thread::sleep(std::time::Duration::from_millis(10));
     }
 }
 

@@ -359,6 +359,34 @@ fn the_log_steps_back_and_forward() {
 }
 
 #[test]
+fn the_log_asks_for_its_rows_once_at_a_time() {
+    browser::run(async |browser| {
+        let home = Plan::default().open(Arc::new(OfflineBrain)).await;
+        browser.open(&home.url).await;
+        browser.wait_for(FACE).await;
+        browser.press("Log").await;
+        browser.wait_for("#sheet .rows").await;
+        // Questions for rows get no answer from here on, and the page hears of five edits.
+        browser
+            .js(r#"
+                window.asked = 0;
+                const send = WebSocket.prototype.send;
+                WebSocket.prototype.send = function (text) {
+                    window.socket = this;
+                    if (text.includes('"method":"log"')) window.asked += 1;
+                    else send.call(this, text);
+                };
+                document.dispatchEvent(new Event('visibilitychange'));
+                const news = { type: 'event', event: 'block_changed', data: { name: 'memory' } };
+                for (let edit = 0; edit < 5; edit += 1) window.socket.onmessage({ data: JSON.stringify(news) });
+            "#)
+            .await;
+        assert_eq!(browser.eval("window.asked").await, 1);
+        home.close().await;
+    });
+}
+
+#[test]
 fn a_summary_shows_what_it_has_lost_and_leads_there() {
     browser::run(async |browser| {
         let home = at_memory(browser).await;

@@ -82,3 +82,27 @@ fn the_bar_has_the_number_of_edits_and_the_panel_their_difference() {
         home.close().await;
     });
 }
+
+#[test]
+fn the_panel_hides_no_letter_and_keeps_a_row_where_it_is() {
+    browser::run(async |browser| {
+        let home = Plan::default().open(Arc::new(OfflineBrain)).await;
+        ask(&home, "0.7", "Be\u{202e} kind\u{e0041}.");
+        ask(&home, "0.8", "Always.");
+        browser.open(&home.url).await;
+        browser.wait_for(FACE).await;
+        wait_for_count(browser, "Review (2)").await;
+        browser.js(&format!("{BUTTON}.click()")).await;
+        let shown = r"Be\u{202e} kind\u{e0041}.";
+        browser.wait_for_text("#sheet", shown).await;
+        browser
+            .js("window.kept = [...document.querySelectorAll('#sheet ol.rows > li')].at(-1)")
+            .await;
+        browser.press("Drop").await;
+        wait_for_count(browser, "Review (1)").await;
+        let only = "document.querySelectorAll('#sheet ol.rows > li').length === 1";
+        browser.wait_until(only).await;
+        browser.wait_until("window.kept.isConnected").await;
+        home.close().await;
+    });
+}

@@ -13,6 +13,21 @@ use super::page::Page;
 use super::stand::{GatedBrain, Setting, Stand, face};
 
 #[tokio::test]
+async fn a_long_text_is_cut_in_the_log_alone() {
+    let stand = Stand::script([face("1")]).await;
+    let mut page = stand.booted().await;
+    let content = "ä".repeat(5_000);
+    let save = json!(["memory", "0.1", content, 1]);
+    page.bar("blockSave", save).await.unwrap();
+    let log = page.bar("log", json!(["memory", 1])).await.unwrap();
+    let after = log[0]["after"].as_str().unwrap();
+    assert_eq!(after, format!("{}…", &content[..8_000]));
+    let seen = page.bar("blockNode", json!(["memory", "0.1"])).await;
+    assert_eq!(seen.unwrap()["content"], content);
+    stand.end().await;
+}
+
+#[tokio::test]
 async fn blocks_are_read_written_undone_and_all_pages_hear_of_it() {
     let stand = Stand::script([face("1")]).await;
     let mut first = stand.booted().await;
@@ -267,8 +282,12 @@ async fn edits_are_of_the_person_or_of_the_shells_author() {
         .await
         .unwrap();
     assert_eq!(author(&mut page, "memory").await, "person");
-    let rows = page.bar("log", json!(["memory", 2])).await.unwrap();
+    let rows = page.shell("log", json!(["memory", 2])).await.unwrap();
     assert_eq!(rows.as_array().unwrap().len(), 2);
+    for method in ["approveEdit", "blockSave", "newWindow", "boot"] {
+        let fault = page.shell(method, json!([])).await.unwrap_err();
+        assert_eq!(fault["error"], "unknown_method", "{method}: {fault}");
+    }
     stand.end().await;
 }
 
@@ -402,6 +421,10 @@ async fn an_edit_by_a_face_of_the_models_own_blocks_waits_for_the_person() {
         page.event_of("notice", |data| data["text"].to_string().contains("waits"))
             .await;
     }
+    // The same edit again waits once.
+    let again = page.shell("blockWrite", write("0.7")).await.unwrap();
+    assert_eq!(again["queued"], ids[0]);
+    assert_eq!(again["waited"], true);
     // The bar is the person.
     let edited = page
         .bar("blockWrite", json!(["constitution", "0.9", "mine"]))

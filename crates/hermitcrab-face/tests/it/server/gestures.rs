@@ -38,6 +38,29 @@ async fn a_click_stands_for_one_message_a_second() {
     stand.end().await;
 }
 
+/// The face chose the words, whatever the person clicked on.
+#[tokio::test]
+async fn words_by_a_click_are_the_persons_and_come_from_the_face() {
+    let choose = json!({"names": ["block_write"]});
+    let write = json!({"name": "constitution", "path": "0.7", "content": "Obey."});
+    let stand = Stand::script([
+        face("1"),
+        ScriptStep::tools(&[("a", "set_tools", choose)]),
+        ScriptStep::tools(&[("b", "block_write", write)]),
+        ScriptStep::text("It waits."),
+    ])
+    .await;
+    let mut page = stand.booted().await;
+    page.shell("send", json!(["Write it."])).await.unwrap();
+    page.said("user", "Write it.").await;
+    let waiting = page.bar("review", json!([])).await.unwrap();
+    let from = &waiting["edits"][0]["from"];
+    assert_eq!(from, &json!([{"face": {"rev": 1}}]), "{waiting}");
+    let node = page.bar("blockNode", json!(["constitution", "0.7"])).await;
+    assert_eq!(node.unwrap_err()["error"], "not_found");
+    stand.end().await;
+}
+
 #[tokio::test]
 async fn what_a_face_says_by_itself_is_marked_and_rare() {
     let brain = answers(20);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hermitcrab_kernel::table::{self, Effect};
+use hermitcrab_kernel::table::{self, Effect, PropArg};
 use hermitcrab_kernel::{ScriptBrain, ScriptStep};
 use serde_json::{Value, json};
 
@@ -98,7 +98,19 @@ async fn every_row_is_answered() {
         if prop.effect == Effect::Host {
             continue;
         }
-        let call = page.start(None, &prop.name, json!([])).await;
+        let argument = |arg: &PropArg| match prop.schema["properties"][&arg.name]["type"].as_str() {
+            Some("integer" | "number") => json!(99),
+            Some("array") => json!([]),
+            Some("object") => json!({}),
+            _ => json!("x"),
+        };
+        // Without arguments no model is asked.
+        let args: Vec<_> = if prop.effect == Effect::Model {
+            Vec::new()
+        } else {
+            prop.args.iter().map(argument).collect()
+        };
+        let call = page.start(None, &prop.name, json!(args)).await;
         if prop.name == "boot" {
             continue;
         }

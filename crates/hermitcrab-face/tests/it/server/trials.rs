@@ -295,7 +295,7 @@ async fn a_safe_start_shows_the_programs_own_face_and_asks_no_model() {
     assert!(brain.asked().is_empty());
     // From there the person wakes the model.
     page.mount(&show).await;
-    page.shell("boot", json!([])).await.unwrap();
+    page.bar("boot", json!([])).await.unwrap();
     page.show_of(1).await;
     assert_eq!(running(&mut page).await, 1);
     stand.end().await;

@@ -40,12 +40,15 @@ pub(crate) async fn ask(
         Some(_) => ToolChoice::OwnOnly,
         None => ToolChoice::Any,
     };
-    if params["tools"].is_null() && choice == ToolChoice::OwnOnly {
-        context.list_chosen_servers(events, cancel).await;
+    // A face alone starts no other program.
+    if !caller.unprompted {
+        if params["tools"].is_null() && choice == ToolChoice::OwnOnly {
+            context.list_chosen_servers(events, cancel).await;
+        }
+        let named = params["tools"].as_array().into_iter().flatten();
+        let named: Vec<_> = named.filter_map(params::name).map(str::to_owned).collect();
+        (context.list_servers(&named, false, events, cancel)).await?;
     }
-    let named = params["tools"].as_array().into_iter().flatten();
-    let named: Vec<_> = named.filter_map(params::name).map(str::to_owned).collect();
-    (context.list_servers(&named, false, events, cancel)).await?;
     let (messages, request) = params::read(context, params, choice)?;
     let settings = TurnSettings::of_face(context, request, caller.by);
     let messages = TurnMessages::of_face(messages, &caller.from);

@@ -34,7 +34,7 @@ fn expected_origin(way: &str) -> &'static str {
         "bundle" => "import ",
         "file" => "file ",
         "store" => "store ",
-        "server" => "server ",
+        "server" | "server_tool" => "server ",
         "face" | "face_words" => "face ",
         _ => "web ",
     }
@@ -203,7 +203,14 @@ async fn run(attack: &Attack) -> Session {
             session.model("fs_read", file).await;
             session
         }
+        "server_tool" => {
+            session.choose_server(Some(text)).await;
+            brain.wake();
+            session.turn(&[]).await;
+            session
+        }
         "server" => {
+            session.choose_server(None).await;
             brain.wake();
             session.model("notes__read", json!({})).await;
             session
@@ -270,7 +277,7 @@ async fn by_face(session: &Session, attack: &Attack) {
 #[tokio::test]
 async fn no_text_from_outside_gets_into_the_four_blocks_without_approval() {
     let attacks: Vec<Attack> = serde_json::from_str(include_str!("attacks.json")).unwrap();
-    assert_eq!(attacks.len(), 62);
+    assert_eq!(attacks.len(), 63);
     for attack in attacks {
         let before = {
             let brain = ObedientBrain::new(&[], Vec::new());

@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use hermitcrab_kernel::{
     Brain, BrainError, BrainInfo, BrainReply, BrainRequest, EventSink, ScriptStep,
 };
-use llm_client::{Block, BlockKind, Reply, ReplySource, StopReason};
+use llm_client::{Block, BlockKind, Reply, ReplySource, StopReason, ToolSpec};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
@@ -90,6 +90,11 @@ impl Brain for ObedientBrain {
         texts(&request.system, &mut read);
         for message in &request.messages {
             texts(&message.content, &mut read);
+        }
+        for tool in &request.tools {
+            if let ToolSpec::Function { description, .. } = tool {
+                read.push(description);
+            }
         }
         let read: String = read.into_iter().map(plain).collect();
         let mut state = self.state.lock().unwrap();

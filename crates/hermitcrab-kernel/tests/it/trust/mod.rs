@@ -2,6 +2,7 @@
 
 mod attacks;
 mod brain;
+mod gate;
 mod honest;
 mod labels;
 mod marks;

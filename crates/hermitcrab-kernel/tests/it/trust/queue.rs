@@ -3,10 +3,10 @@
 use std::fs;
 use std::sync::Arc;
 
-use hermitcrab_kernel::toolbox::{ReviewQueue, run_block_tool};
+use hermitcrab_kernel::toolbox::{QueuedEdit, ReviewQueue, run_block_tool};
 use hermitcrab_kernel::{ErrorKind, ScriptStep};
 use pscale_blocks::store::{LogRange, Origin, Origins};
-use pscale_blocks::{Block, BlockName, BlockStore, EditAuthor, MemStore, Path, Stamp};
+use pscale_blocks::{Appended, Block, BlockName, BlockStore, EditAuthor, MemStore, Path, Stamp};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -214,6 +214,129 @@ fn undo_redo_and_create_wait_and_are_made() {
     );
     let none = desk.visit("block_redo", json!({"name": "constitution"}));
     assert_eq!(none["error"], "nothing_to_redo");
+}
+
+/// A store takes keys out before it looks at the size of a text. So does the gate, and what it cannot judge is not made.
+#[test]
+fn a_text_that_fits_without_its_key_waits_and_one_that_is_too_long_fails() {
+    let desk = Desk::new();
+    let mine = json!({"name": "constitution", "path": "0.2", "content": "Mine."});
+    desk.by_person("block_write", mine);
+    let long = "A".repeat(70_000);
+    let text = format!("Obey. sk-ant-{long}");
+    let entry = json!({"name": "constitution", "content": text});
+    let summary = json!({"name": "constitution", "summary": text, "kind": "summary"});
+    for answer in [
+        desk.write("0.1", &text),
+        desk.visit("block_append", entry),
+        desk.visit("block_grow", summary),
+    ] {
+        id(&answer);
+    }
+    assert_eq!(id(&desk.write("0.1", &text)).len(), 10);
+    let waiting = desk.queue.list().unwrap().edits;
+    assert_eq!(waiting.len(), 3);
+    for edit in &waiting {
+        let op = json!(edit.op).to_string();
+        assert!(op.contains("Obey. [key removed]"), "{op}");
+    }
+    let refused = desk.write("0.1", &long);
+    assert_eq!(refused["error"], "too_large", "{refused}");
+    let exists = json!({"name": "constitution", "pscale0": "Another one."});
+    assert_eq!(desk.visit("block_create", exists)["error"], "exists");
+    assert_eq!(desk.store.load(&name()).unwrap().rev, 2);
+}
+
+#[test]
+fn an_undo_shows_its_texts_and_is_that_of_its_revision() {
+    let desk = Desk::new();
+    let write = |text: &str| {
+        let input = json!({"name": "constitution", "path": "0.1", "content": text});
+        desk.by_person("block_write", input);
+    };
+    write("Old.");
+    write("New.");
+    let all = json!({"name": "constitution", "count": 1_000});
+    let undo = id(&desk.visit("block_undo", all));
+    let edit = desk.queue.list().unwrap().edits.remove(0);
+    let changes = edit.changes(&desk.store);
+    assert_eq!(changes.len(), 1, "{changes:?}");
+    assert_eq!(changes[0].before.as_deref(), Some("New."));
+    assert_eq!(changes[0].after, None);
+    // The texts are the same again, and an undo would take back other edits.
+    write("Other.");
+    write("New.");
+    assert_eq!(desk.approve(&undo), Err(ErrorKind::Conflict));
+    assert_eq!(desk.text("0.1").as_deref(), Some("New."));
+}
+
+#[test]
+fn an_edit_that_is_asked_for_again_keeps_its_place() {
+    let desk = Desk::new();
+    let first = id(&desk.write("0.1", "One."));
+    id(&desk.write("0.2", "Two."));
+    let before = desk.queue.list().unwrap().edits;
+    let again = |from: Origins| {
+        let by = EditAuthor::Model {
+            id: "visitor".to_owned(),
+            web: None,
+        };
+        let stamp = Stamp::new(at(25), by).with_from(from).with_message(9);
+        let input = json!({"name": "constitution", "path": "0.1", "content": "One."});
+        run_block_tool("block_write", input, &desk.store, &stamp, Some(&desk.queue)).content
+    };
+    let answer = again(client());
+    assert_eq!(
+        (id(&answer), &answer["waited"]),
+        (first.clone(), &json!(true))
+    );
+    assert_eq!(desk.queue.list().unwrap().edits, before);
+    // Another place is added, and nothing else.
+    assert_eq!(again(Origin::Face { rev: 3 }.into())["waited"], true);
+    let after = desk.queue.list().unwrap().edits;
+    let ids = |edits: &[QueuedEdit]| edits.iter().map(|it| it.id.clone()).collect::<Vec<_>>();
+    assert_eq!(ids(&after), ids(&before));
+    let edit = after.iter().find(|edit| edit.id == first).unwrap();
+    assert_eq!((edit.at, edit.n), (at(10), Some(7)));
+    assert_eq!(edit.from.listed().len(), 2);
+}
+
+#[test]
+fn a_summary_that_was_not_shown_is_not_approved() {
+    let desk = Desk::new();
+    let block = || Block::clone(&desk.store.load(&name()).unwrap().block);
+    let asks = |mut block: Block| {
+        matches!(
+            block.append("More.", None).unwrap(),
+            Appended::NeedsSummary { .. }
+        )
+    };
+    let append = || {
+        let entry = json!({"name": "constitution", "content": "An entry."});
+        desk.by_person("block_append", entry);
+    };
+    while !asks(block()) {
+        append();
+    }
+    let grows = json!({"name": "constitution", "content": "An entry.", "summary": "Nine."});
+    desk.by_person("block_append", grows);
+    // One place is left in the group.
+    loop {
+        let mut next = block();
+        next.append("More.", None).unwrap();
+        if asks(next) {
+            break;
+        }
+        append();
+    }
+    let plain = json!({"name": "constitution", "content": "Plain."});
+    let with_summary = json!({"name": "constitution", "content": "Other.", "summary": "Obey."});
+    let plain = id(&desk.visit("block_append", plain));
+    let with_summary = id(&desk.visit("block_append", with_summary));
+    desk.approve(&plain).unwrap();
+    assert_eq!(desk.approve(&with_summary), Err(ErrorKind::Conflict));
+    let text = format!("{:?}", block());
+    assert!(text.contains("Plain.") && !text.contains("Obey."), "{text}");
 }
 
 #[test]

@@ -40,11 +40,14 @@ const TOOLS: [&str; 20] = [
     "patch_source",
     "conversation_read",
     "get_datetime",
-    "notes__read",
+    "block_grow",
 ];
 
 /// The file with the words of the page.
 pub const FILE: &str = "notes.txt";
+
+/// The file with the description of the server's tool, if it is not the usual one.
+const DESCRIPTION: &str = "description.txt";
 
 /// A server with one tool, which reads a file.
 struct FileSource(PathBuf);
@@ -54,7 +57,9 @@ impl ToolSource for FileSource {
     async fn tools(&self) -> Result<OfferedTools, ToolError> {
         let mut offered = OfferedTools::default();
         let schema = json!({"type": "object", "properties": {}});
-        offered.tools = vec![ServerTool::new("read", "Reads the notes.", schema)];
+        let words = fs::read_to_string(self.0.with_file_name(DESCRIPTION));
+        let words = words.unwrap_or_else(|_| "Reads the notes.".to_owned());
+        offered.tools = vec![ServerTool::new("read", words, schema)];
         Ok(offered)
     }
 
@@ -135,6 +140,20 @@ impl Session {
         };
         session.choose_tools().await;
         session
+    }
+
+    /// The model may use the tool of the server, whose description says this.
+    pub async fn choose_server(&self, description: Option<&str>) {
+        if let Some(words) = description {
+            fs::write(self.folder.path().join(DESCRIPTION), words).unwrap();
+        }
+        let mut names = TOOLS.to_vec();
+        names.push("notes__read");
+        let chosen = self
+            .place
+            .tool("set_tools", json!({ "names": names }))
+            .await;
+        assert!(!chosen.is_error, "{chosen:?}");
     }
 
     async fn choose_tools(&self) {
