@@ -90,3 +90,7 @@ campaign *ARGUMENTS:
 # Runs the opt-in tests against servers and clients by others (docs/peers.md).
 peers *NAMES:
     cargo xtask peers {{NAMES}}
+
+# Counts the lines of source of hermitcrab's packages.
+sizes:
+    cargo xtask sizes

@@ -1,15 +1,17 @@
 //! The start time and the size of the program: `cargo bench -p hermitcrab --bench cold`.
 //!
 //! Prints the median and the slowest of 20 starts with a warm disk. One command reads a block and ends; the other one is a
-//! server, measured to the line with its address. A number as argument changes the number of starts.
+//! server, measured to the line with its address, also while its npm never answers. A number as argument changes the number of starts.
 #![expect(clippy::unwrap_used, reason = "a benchmark fails by panicking")]
 
+use std::fs;
 use std::io::{BufRead as _, BufReader};
-use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 const STARTS: usize = 20;
+const SERVE: [&str; 4] = ["serve", "--no-open", "--provider", "offline"];
 
 fn main() {
     let starts = std::env::args().find_map(|word| word.parse().ok());
@@ -17,7 +19,8 @@ fn main() {
     let place = tempfile::tempdir().unwrap();
     let data = place.path().join("data");
     // The first start creates the default blocks and is not measured.
-    until_it_listens(&data).kill();
+    let builtin = [&SERVE[..], &["--runtime", "builtin"]].concat();
+    to_listening(&mut program(&data, &builtin));
     report("block read, to its end", 40, starts, || {
         let begun = Instant::now();
         let read = program(&data, &["block", "read", "keystone"]).output();
@@ -25,17 +28,23 @@ fn main() {
         assert!(read.unwrap().status.success());
         taken
     });
-    report("serve, to listening", 150, starts, || {
-        let begun = Instant::now();
-        let server = until_it_listens(&data);
-        let taken = begun.elapsed();
-        server.kill();
-        taken
+    let plain = report("serve, to listening", 150, starts, || {
+        to_listening(&mut program(&data, &builtin))
     });
+    let clients = hanging_npm(place.path());
+    let hanging = report("with a hanging npm", 150, starts, || {
+        to_listening(program(&data, &SERVE).env("PATH", &clients))
+    });
+    let ratio = hanging / plain;
+    println!(
+        "{:<24} {ratio:.2} x of the start with --runtime builtin, goal 1.2 x",
+        "a hanging npm"
+    );
     size(place.path());
 }
 
-fn report(what: &str, limit: u32, starts: usize, mut measure: impl FnMut() -> Duration) {
+/// Prints a row and returns the median in milliseconds.
+fn report(what: &str, limit: u32, starts: usize, mut measure: impl FnMut() -> Duration) -> f64 {
     let mut all: Vec<Duration> = (0..starts).map(|_| measure()).collect();
     all.sort();
     let ms = |at: usize| all[at].as_secs_f64() * 1e3;
@@ -44,6 +53,7 @@ fn report(what: &str, limit: u32, starts: usize, mut measure: impl FnMut() -> Du
         ms(starts / 2),
         ms(starts - 1)
     );
+    ms(starts / 2)
 }
 
 fn program(data: &Path, words: &[&str]) -> Command {
@@ -59,33 +69,32 @@ fn program(data: &Path, words: &[&str]) -> Command {
     command
 }
 
-struct Server(Child);
-
-impl Server {
-    fn kill(mut self) {
-        self.0.kill().unwrap();
-        self.0.wait().unwrap();
-    }
-}
-
-fn until_it_listens(data: &Path) -> Server {
-    let words = [
-        "serve",
-        "--no-open",
-        "--provider",
-        "offline",
-        "--runtime",
-        "builtin",
-    ];
-    let mut child = program(data, &words)
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
+/// Starts a server, and returns the time to the line with its address.
+fn to_listening(serve: &mut Command) -> Duration {
+    let begun = Instant::now();
+    let mut child = serve.stdout(Stdio::piped()).spawn().unwrap();
     let mut line = String::new();
     let mut out = BufReader::new(child.stdout.take().unwrap());
     out.read_line(&mut line).unwrap();
+    let taken = begun.elapsed();
     assert!(line.starts_with("http://127.0.0.1:"), "{line:?}");
-    Server(child)
+    // It ends its npm, too.
+    let pid = child.id().to_string();
+    let ended = Command::new("kill").arg(pid).status();
+    assert!(ended.unwrap().success());
+    child.wait().unwrap();
+    taken
+}
+
+/// Makes a folder with an npm that never answers.
+fn hanging_npm(place: &Path) -> PathBuf {
+    let folder = place.join("clients");
+    fs::create_dir(&folder).unwrap();
+    let npm = folder.join("npm");
+    fs::write(&npm, "#!/bin/sh\nexec /bin/sleep 600\n").unwrap();
+    #[cfg(unix)]
+    fs::set_permissions(&npm, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    folder
 }
 
 /// Prints the size without debugging symbols, if the command `strip` exists.

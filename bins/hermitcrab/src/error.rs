@@ -131,7 +131,7 @@ pub enum Error {
     #[error("the MCP client opened no session: {why}")]
     Handshake { why: String },
     #[error(
-        "--write and --print-config are for the server: leave them out, or leave the command out"
+        "--write, --ui and --print-config are for the server: leave them out, or leave the command out"
     )]
     McpFlags,
     #[error(
@@ -173,6 +173,8 @@ pub enum Error {
     Face(FaceError),
     #[error(transparent)]
     Runtime(RuntimeError),
+    #[error("--react: {}", with_sources(.0))]
+    GivenReact(RuntimeError),
     #[error("cannot read {}", name(path))]
     Read {
         path: PathBuf,
@@ -273,7 +275,7 @@ impl Error {
             Self::Handshake { .. } => "handshake",
             Self::Port { .. } => "port",
             Self::Face(_) => "face",
-            Self::Runtime(_) => "runtime",
+            Self::Runtime(_) | Self::GivenReact(_) => "runtime",
         };
         ToolError::new(kind, with_sources(self))
     }

@@ -6,7 +6,9 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use bin_support::environment::EnvFile;
+use bin_support::model::ProviderName;
 use bin_support::{Failure, Session};
+use clap::ValueEnum as _;
 use durable::Disk;
 use secrecy::{ExposeSecret as _, SecretString};
 
@@ -22,6 +24,22 @@ pub const LONGEST: usize = 1024;
 
 /// The name of this program, from which the names of its variables are made.
 pub const PROGRAM: &str = "hermitcrab";
+
+/// The programs that ask models, each with a variable for a key.
+const PROGRAMS: [&str; 4] = [PROGRAM, "popper", "zer0gravity", "logosphere"];
+
+/// Returns the variables for keys of model providers, which no other program gets.
+pub fn key_variables() -> Vec<String> {
+    let providers = ProviderName::value_variants().iter();
+    let mut names: Vec<_> = providers
+        .flat_map(|provider| PROGRAMS.map(|program| provider.key_variables(program)))
+        .flatten()
+        .collect();
+    names.push("LOGOSPHERE_EMBED_API_KEY".to_owned());
+    names.sort();
+    names.dedup();
+    names
+}
 
 /// Adds the keys of the file, if it exists, to those of the session.
 pub fn read(data: &DataDir, session: &mut Session) -> Result<(), Failure> {

@@ -21,6 +21,7 @@ mod kernel_setup;
 mod key_file;
 mod model_setup;
 mod plain_file;
+mod react_sources;
 mod servers;
 mod sizes;
 mod takeover;
@@ -48,6 +49,7 @@ use commands::memory::{self, MemoryArgs};
 use commands::migrate::{self, MigrateArgs};
 use commands::prompt::{self, PromptArgs};
 use commands::prune::{self, PruneArgs};
+use commands::runtime::{self, RuntimeArgs};
 use commands::serve::{self, ServeArgs};
 use commands::trace::{self, TraceArgs};
 use data_dir::DataDir;
@@ -57,8 +59,7 @@ use flags::{AnywhereModelFlags, data};
 const EXAMPLES: &str = "\
 Examples:
   hermitcrab chat
-  hermitcrab block read constitution
-  hermitcrab prompt --tokens";
+  hermitcrab block read constitution";
 
 /// Talk with a model that lives in blocks, and edit the blocks
 #[derive(Debug, clap::Parser)]
@@ -75,6 +76,8 @@ struct Cli {
 }
 
 impl Program for Cli {
+    const RARE: &'static [&'static str] = &["runtime"];
+
     fn places(matches: &ArgMatches) -> Result<Vec<DefaultPath>, Failure> {
         let flag = matches.get_one::<PathBuf>("data");
         let data = DataDir::find(flag.map(PathBuf::as_path)).map_err(Error::failure)?;
@@ -133,6 +136,9 @@ enum Command {
     /// Nothing is removed without this command.
     #[command(after_help = prune::EXAMPLES, arg(data()))]
     Prune(PruneArgs),
+    /// Show which React is kept for faces, or install it
+    #[command(after_help = runtime::EXAMPLES, arg(data().global(true)))]
+    Runtime(RuntimeArgs),
     /// Store the key of a model provider
     #[command(after_help = key::EXAMPLES, arg(data().global(true)))]
     Key(KeyArgs),
@@ -171,6 +177,7 @@ fn execute(cli: &Cli, session: &mut Session) -> Result<Exit, Failure> {
         Command::Import(args) => import::execute(args, &data()?, session),
         Command::Migrate(args) => migrate::execute(args, &data()?, session),
         Command::Prune(args) => prune::execute(args, &data()?, session),
+        Command::Runtime(args) => runtime::execute(args, &data()?, session),
         Command::Key(args) => key::execute(args, &data()?, session),
         Command::Mcp(args) => mcp::execute(args, cli.data.as_deref(), data, session),
         Command::Demo(args) => demo::execute(args, session),

@@ -12,6 +12,7 @@ mod fresh;
 mod peers;
 mod pictures;
 mod postgres;
+mod sizes;
 mod suite;
 mod task;
 mod terminal_svg;
@@ -172,6 +173,13 @@ const TASKS: &[Task] = &[
             help: "Peers: aimock, inspect, katan, local, mcp [default: all]",
         }),
         run: peers::run,
+    },
+    Task {
+        name: "sizes",
+        summary: "Count the lines of source of each package of hermitcrab",
+        flags: &[],
+        names: None,
+        run: |workspace, _| sizes::run(workspace),
     },
 ];
 

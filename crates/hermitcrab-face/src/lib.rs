@@ -43,7 +43,8 @@
 //! The crate reads no environment and no home directory. Time is tokio's, for limits only; no result depends on it.
 //!
 //! Next: [`jsx`] for the JSX that a model may write, [`WebHost`] and [`FaceServer`] for showing it, [`Keys`] for the
-//! keys that a page may give, [`Runtime`] for the runtime of a shell.
+//! keys that a page may give, [`Runtime`] for the runtime of a shell, [`ReactSources`] for React, [`mcp_app_document`] for
+//! a face in another program.
 //!
 //! `DESIGN.md` of the package has the design decisions with their reasons.
 
@@ -61,6 +62,9 @@ mod token;
 
 pub use app::{Keys, NoKeys};
 pub use error::FaceError;
-pub use runtime::{Npm, Runtime, RuntimeError};
+pub use page::mcp_app_document;
+pub use runtime::{
+    BuiltinReason, Installer, ProcessGroup, ReactSources, ReactStatus, Runtime, RuntimeError,
+};
 pub use server::{FaceConfig, FaceServer, Patience};
 pub use session::{HostLimits, WebHost};

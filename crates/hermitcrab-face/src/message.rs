@@ -87,12 +87,12 @@ pub(crate) enum ToPage {
     Show {
         frame: String,
         rev: u64,
-        /// Whether this is the safe face.
-        safe: bool,
-        /// The reason why the safe face is shown.
-        reason: Option<String>,
-        errors: Vec<ShellError>,
         props: Value,
+    },
+    /// All frames are to go: the page shows its own chat, until a shell mounts.
+    Safe {
+        reason: String,
+        errors: Vec<ShellError>,
     },
     /// A frame whose shell failed is not wanted any longer.
     Discard { frame: String },
@@ -151,8 +151,10 @@ pub(crate) struct Status {
     #[serde(rename = "fastModel")]
     pub fast: String,
     pub offline: Option<String>,
-    /// The runtime of the next frame.
-    pub runtime: &'static str,
+    /// The runtime of the next frame, in the words of the bar.
+    pub runtime: String,
+    /// The whole reason why it is not React.
+    pub runtime_reason: Option<String>,
     /// The provider whose key is missing.
     pub key_wanted: Option<String>,
     /// A turn is under way.

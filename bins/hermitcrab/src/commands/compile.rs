@@ -38,6 +38,7 @@ pub fn execute(args: &CompileArgs, session: &mut Session) -> Result<Exit, Failur
                 "schema_version": 1,
                 "component": compiled.component,
                 "warnings": compiled.warnings,
+                "needs": compiled.needs,
                 "faults": [],
             });
             print_json(&document, session)?;

@@ -15,5 +15,6 @@ pub mod memory;
 pub mod migrate;
 pub mod prompt;
 pub mod prune;
+pub mod runtime;
 pub mod serve;
 pub mod trace;

@@ -3,9 +3,7 @@
 use std::path::{Path, PathBuf, absolute};
 use std::{io, thread};
 
-use bin_support::model::ProviderName;
 use bin_support::shortened;
-use clap::ValueEnum as _;
 use durable::{Disk, LockError};
 use hermitcrab_kernel::toolbox::{ServerName, ServerTool, tool_name};
 use pscale_blocks::StoreError;
@@ -14,16 +12,13 @@ use serde_json::Value;
 
 use crate::data_dir::{ATTEMPTS, DataDir, POLL};
 use crate::error::Error;
-use crate::key_file::PROGRAM;
+use crate::key_file::key_variables;
 use crate::plain_file;
 
 /// The name of the file in the data directory.
 const FILE: &str = "servers.json";
 /// The ending of the lock next to it, which a change of the file holds.
 const LOCK: &str = "json.lock";
-
-/// The programs that ask models, each with a variable for a key.
-const PROGRAMS: [&str; 4] = [PROGRAM, "popper", "zer0gravity", "logosphere"];
 
 /// The version of its format.
 const SCHEMA: u32 = 1;
@@ -97,12 +92,7 @@ impl ServerEntry {
                 let variable = variable.clone();
                 return Err(Error::ServerVariable { variable });
             }
-            let mut providers = ProviderName::value_variants().iter();
-            let is_key = |provider: &ProviderName| {
-                let mut programs = PROGRAMS.iter();
-                programs.any(|program| provider.key_variables(program).contains(variable))
-            };
-            if providers.any(is_key) {
+            if key_variables().contains(variable) {
                 let variable = variable.clone();
                 return Err(Error::ServerKey { variable });
             }

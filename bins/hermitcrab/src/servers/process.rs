@@ -3,13 +3,14 @@
 use std::io;
 use std::pin::Pin;
 use std::process::Stdio;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use bin_support::environment::child_environment;
 use bin_support::shortened;
+use hermitcrab_face::ProcessGroup;
 use tokio::io::{AsyncRead, AsyncReadExt as _, ReadBuf};
 use tokio::process::{Child, ChildStderr, ChildStdin, ChildStdout, Command};
 use tokio::time::timeout;
@@ -46,13 +47,9 @@ impl ServerProcess {
             .envs(child_environment(env))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .kill_on_drop(true);
-        // Ctrl-C at the terminal is for this program, which ends the server itself.
-        #[cfg(unix)]
-        command.process_group(0);
-        let mut child = command.spawn()?;
-        let group = Arc::new(ProcessGroup::of(&child));
+            .stderr(Stdio::piped());
+        let (mut child, group) = ProcessGroup::spawn(&mut command)?;
+        let group = Arc::new(group);
         let pipes = (child.stdin.take(), child.stdout.take(), child.stderr.take());
         let (Some(input), Some(output), Some(words)) = pipes else {
             return Err(io::Error::other("it has no pipes"));
@@ -137,42 +134,5 @@ impl AsyncRead for LimitedReader {
         let size = buffer.filled().len() - before;
         self.received.fetch_add(size, Ordering::Relaxed);
         Poll::Ready(Ok(()))
-    }
-}
-
-/// A server and the processes that it started, unless they left its group.
-pub struct ProcessGroup {
-    #[cfg(unix)]
-    leader: Option<rustix::process::Pid>,
-    has_ended: AtomicBool,
-}
-
-impl ProcessGroup {
-    #[cfg(unix)]
-    fn of(child: &Child) -> Self {
-        let id = child.id().and_then(|id| i32::try_from(id).ok());
-        Self {
-            leader: id.and_then(rustix::process::Pid::from_raw),
-            has_ended: AtomicBool::new(false),
-        }
-    }
-
-    #[cfg(not(unix))]
-    fn of(_: &Child) -> Self {
-        Self {
-            has_ended: AtomicBool::new(false),
-        }
-    }
-
-    /// Kills the processes. The second call does nothing: another group may have the number by then.
-    pub fn end(&self) {
-        if self.has_ended.swap(true, Ordering::SeqCst) {
-            return;
-        }
-        #[cfg(unix)]
-        if let Some(leader) = self.leader {
-            // A group that has ended is not there any more.
-            let _ = rustix::process::kill_process_group(leader, rustix::process::Signal::KILL);
-        }
     }
 }

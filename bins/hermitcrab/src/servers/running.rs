@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use bin_support::shortened;
+use hermitcrab_face::ProcessGroup;
 use hermitcrab_kernel::toolbox::ServerTool;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ClientCapabilities, ClientConfig,
@@ -24,7 +25,7 @@ use rmcp::{ClientCacheConfig, ClientHandler, RoleClient, serve_client};
 use serde_json::{Map, Value};
 use tokio::time::timeout;
 
-use super::process::{ProcessGroup, ServerProcess};
+use super::process::ServerProcess;
 
 /// The most tools of a server.
 const MAX_TOOLS: usize = 2_000;

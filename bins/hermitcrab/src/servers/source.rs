@@ -5,13 +5,13 @@ use std::time::{Duration, Instant};
 
 use async_trait::async_trait;
 use bin_support::shortened;
+use hermitcrab_face::ProcessGroup;
 use hermitcrab_kernel::toolbox::{OfferedTools, ServerName, ServerTool, ToolSource};
 use hermitcrab_kernel::{ErrorKind, ToolError};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::file::{AllowedTool, ServerEntry, ServersFile};
-use super::process::ProcessGroup;
 use super::running::{CallFailure, RunningServer};
 
 /// The time in which a server starts and lists its tools.

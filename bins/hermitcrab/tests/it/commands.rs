@@ -10,7 +10,7 @@ use crate::program::{Place, Ran, finish, start};
 const WITHOUT_DATA: [&str; 5] = ["compile", "demo", "completions", "man", "paths"];
 
 /// All commands, with the commands inside of commands.
-const COMMANDS: [&str; 44] = [
+const COMMANDS: [&str; 45] = [
     "chat",
     "prompt",
     "serve",
@@ -24,6 +24,7 @@ const COMMANDS: [&str; 44] = [
     "trace",
     "doctor",
     "prune",
+    "runtime",
     "export",
     "import",
     "migrate",

@@ -309,54 +309,130 @@ fn flags_that_cannot_be_used() {
     assert!(!place.path("data").exists());
 }
 
+/// Writes a program of a fake search path.
 #[cfg(unix)]
-#[test]
-fn without_npm_faces_run_on_what_is_built_in() {
-    let place = Place::new();
-    fs::create_dir(place.path("empty")).unwrap();
-    let command = |flags: &[&str]| {
-        let mut command =
-            place.command(&[&["serve", "--no-open", "--provider", "offline"], flags].concat());
-        command.env("PATH", place.path("empty"));
-        command
-    };
-    let served = Served::by(&mut command(&[]));
-    let (_, _, health) = served.ask("GET", "/health", "", &Value::Null);
-    assert_eq!(health["runtime"], "built-in subset");
-    served.end().exits(0).tells(&["built-in subset", "npm"]);
-    let ran = finish(start(&mut command(&["--runtime", "react"])));
-    ran.exits(1).tells(&["npm", "--runtime builtin"]);
+fn program(place: &Place, name: &str, script: &str) {
+    use std::os::unix::fs::PermissionsExt as _;
+    let name = format!("programs/{name}");
+    place.file(&name, format!("#!/bin/sh\n{script}\n"));
+    fs::set_permissions(place.path(&name), fs::Permissions::from_mode(0o755)).unwrap();
 }
 
-/// The address is printed and pages are served while npm waits for a registry that does not answer; npm ends with the program.
+/// Returns a server that looks for React by the programs of the fake search path alone.
 #[cfg(unix)]
-#[test]
-fn h16_npm_is_not_waited_for() {
-    use std::os::unix::fs::PermissionsExt as _;
-    let place = Place::new();
-    let npm = "#!/bin/sh\necho $$ > \"$HOME/npm.pid\"\nexec /bin/sleep 600\n";
-    place.file("programs/npm", npm);
-    let program = place.path("programs/npm");
-    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
-    let mut command = place.command(&["serve", "--no-open", "--provider", "offline"]);
-    let served = Served::by(command.env("PATH", place.path("programs")));
-    let pid = place.path("npm.pid");
+fn searching(place: &Place, flags: &[&str]) -> Command {
+    let all = [&["serve", "--no-open", "--provider", "offline"], flags].concat();
+    let mut command = place.command(&all);
+    command.env("PATH", place.path("programs"));
+    command
+}
+
+/// Waits until all of this holds.
+#[cfg(unix)]
+fn until(what: &str, mut holds: impl FnMut() -> bool) {
     let begun = Instant::now();
-    while fs::read_to_string(&pid).unwrap_or_default().is_empty() {
-        assert!(begun.elapsed() < PATIENCE, "npm was not started");
+    while !holds() {
+        assert!(begun.elapsed() < PATIENCE, "{what}");
         thread::sleep(Duration::from_millis(5));
     }
+}
+
+#[cfg(unix)]
+#[test]
+fn runtime_that_no_client_brings_is_the_built_in_one_and_is_not_tried_again() {
+    let place = Place::new();
+    let asked =
+        "echo \"${0##*/}[$ANTHROPIC_API_KEY$HERMITCRAB_API_KEY]\" >> \"$HOME/asked\"; exit 1";
+    program(&place, "npm", asked);
+    program(&place, "python3", asked);
+    let lines = || fs::read_to_string(place.path("asked")).unwrap_or_default();
+    let note = place.path("data/runtime/tried.json");
+    let serve = |flags: &[&str]| {
+        let mut command = searching(&place, flags);
+        command.env("ANTHROPIC_API_KEY", MARKER);
+        command.env("HERMITCRAB_API_KEY", MARKER);
+        command
+    };
+    let served = Served::by(&mut serve(&[]));
+    until("both clients are asked", || note.exists());
+    let (_, _, health) = served.ask("GET", "/health", "", &Value::Null);
+    assert_eq!(health["runtime"], "built-in subset");
+    served
+        .end()
+        .exits(0)
+        .tells(&["built-in subset", "npm", "pip"]);
+    // Neither of them gets a key.
+    assert_eq!(lines(), "npm[]\npython3[]\n");
+
+    let status = place.json(&["runtime", "status"]);
+    assert_eq!(status["state"], "missing");
+    let why = status["tried"]["npm"].as_str().unwrap();
+    assert!(why.contains("exit status: 1"), "{status}");
+
+    // The second start does not ask them; a person who asks for React, or fetches it, does.
+    let kept = fs::read(&note).unwrap();
+    let served = Served::by(&mut serve(&[]));
+    served.end().exits(0);
+    assert_eq!(lines(), "npm[]\npython3[]\n");
+    assert_eq!(fs::read(&note).unwrap(), kept);
+    let ran = finish(start(&mut serve(&["--runtime", "react"])));
+    ran.exits(1).tells(&["npm", "--runtime builtin"]);
+    assert_eq!(lines().lines().count(), 4);
+    let mut fetch = place.command(&["runtime", "fetch", "--to", "react"]);
+    fetch.env("PATH", place.path("programs"));
+    finish(start(&mut fetch)).exits(1).tells(&["npm", "pip"]);
+    assert_eq!(lines().lines().count(), 6);
+    assert!(place.path("react/runtime/tried.json").exists());
+}
+
+#[test]
+fn runtime_from_a_folder_must_have_the_right_hash() {
+    let place = Place::new();
+    for file in ["react.production.min.js", "react-dom.production.min.js"] {
+        place.file(&format!("mine/umd/{file}"), "not React\n");
+    }
+    for words in [
+        &[
+            "serve",
+            "--no-open",
+            "--provider",
+            "offline",
+            "--react",
+            "mine",
+        ][..],
+        &["runtime", "fetch", "--react", "mine"],
+    ] {
+        let ran = place.run(words).exits(2);
+        ran.tells(&["react.production.min.js", "has sha256", "expected d949f1c3"]);
+    }
+    // Nothing was made.
+    assert!(!place.path("data").exists());
+}
+
+/// The address is printed and pages are served while npm waits for a registry that does not answer; npm ends with the program,
+/// and so does what it started.
+#[cfg(unix)]
+#[test]
+fn runtime_that_npm_never_brings_is_not_waited_for() {
+    let place = Place::new();
+    let script = "/bin/sleep 600 & echo $$ $! > \"$HOME/npm.pid\"; /bin/sleep 600";
+    program(&place, "npm", script);
+    let served = Served::by(&mut searching(&place, &[]));
+    let pids = || -> Vec<u32> {
+        let text = fs::read_to_string(place.path("npm.pid")).unwrap_or_default();
+        let numbers = text.split_whitespace().map(|pid| pid.parse().unwrap());
+        numbers.collect()
+    };
+    until("npm is started", || pids().len() == 2);
     let (status, _, health) = served.ask("GET", "/health", "", &Value::Null);
     assert_eq!(
         (status, &health["runtime"]),
         (200, &json!("built-in subset"))
     );
-    let pid = fs::read_to_string(&pid).unwrap();
-    served.end().exits(0);
-    let begun = Instant::now();
-    let pid = pid.trim().parse().unwrap();
-    while is_running(pid) {
-        assert!(begun.elapsed() < PATIENCE, "npm was left running");
-        thread::sleep(Duration::from_millis(5));
-    }
+    let pids = pids();
+    assert!(pids.iter().all(|pid| is_running(*pid)));
+    served.end_by("-TERM").exits(0);
+    until("npm and its child end", || {
+        !pids.iter().any(|pid| is_running(*pid))
+    });
 }

@@ -7,8 +7,13 @@ use super::unrun::Unrun;
 use crate::Error;
 use crate::workspace::Workspace;
 
-/// Commands whose examples wait for a person, or for a server. Their flags are checked.
-const WAITING: [&str; 3] = ["hermitcrab serve", "popper queue", "popper worker"];
+/// Commands whose examples wait for a person or a server, or ask a network. Their flags are checked.
+const WAITING: [&str; 4] = [
+    "hermitcrab runtime fetch",
+    "hermitcrab serve",
+    "popper queue",
+    "popper worker",
+];
 
 /// The widths of a terminal, each with the longest line of a help in it.
 const WIDTHS: [(usize, usize); 2] = [(80, 80), (120, 100)];

@@ -1,5 +1,6 @@
 //! `cargo xtask test`: what the tests need, the tests, and the examples in the documentation.
 
+mod react;
 mod test_list;
 mod test_results;
 
@@ -25,6 +26,13 @@ pub fn run(workspace: &Workspace, arguments: &Arguments) -> Result<Exit, Error> 
     eprintln!("xtask: building the tests");
     let list = TestList::build(workspace)?;
     let mut notes = Vec::new();
+    if let Some(missing) = react::provide(workspace) {
+        if react::is_required() {
+            return Err(Error::NotInstalled { missing });
+        }
+        eprintln!("xtask: {missing}");
+        notes.push(missing);
+    }
     if !has_browser {
         let missing = browser::missing(list.browser);
         if browser::is_required() {

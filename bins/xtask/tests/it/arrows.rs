@@ -68,7 +68,10 @@ const PICTURE: &[(&str, &[&str])] = &[
     ),
     ("hermitcrab-migrate", &["pscale-blocks"]),
     // Layer 3.
-    ("hermitcrab-face", &["hermitcrab-kernel", "pscale-blocks"]),
+    (
+        "hermitcrab-face",
+        &["durable", "hermitcrab-kernel", "pscale-blocks"],
+    ),
     (
         "popper-store",
         &[

@@ -45,6 +45,19 @@ const SUDO: &str = "#!/bin/sh\necho \"sudo $*\" >> \"$PLACE/calls\"\n";
 /// The paragraph for two tests.
 const MISSING: &str = "xtask: Chromium and chromedriver are missing and this user may not install packages; 2 browser tests are skipped. To run them: sudo apt-get install chromium chromium-driver";
 
+/// The program of the workspace, whose installer brings React only where there is a network.
+const HERMITCRAB: &str = r#"#!/bin/sh
+echo "hermitcrab $*" >> "$PLACE/calls"
+[ -e "$PLACE/network" ] || exit 1
+folder="$4/runtime/react-18.3.1"
+/bin/mkdir -p "$folder"
+: > "$folder/react.production.min.js"
+: > "$folder/react-dom.production.min.js"
+"#;
+
+/// The paragraph about React that cannot be fetched.
+const NO_REACT: &str = "the browser tests run on the built-in runtime only";
+
 /// A machine on whose PATH are cargo, the user and the programs of apt alone.
 struct Machine(tempfile::TempDir);
 
@@ -179,4 +192,33 @@ fn a_failed_test_is_counted_and_fails_the_task() {
     assert_eq!(ended.code, Some(1), "{}", ended.stderr);
     let numbers = "4 tests: 1 passed, 1 failed, 1 ignored, 2 skipped\n";
     assert!(ended.stdout.ends_with(numbers), "{}", ended.stdout);
+}
+
+#[test]
+fn react_is_fetched_once_and_its_want_is_a_line_unless_it_is_required() {
+    let machine = Machine::new(1000);
+    let debug = machine.0.path().join("target/debug");
+    fs::create_dir_all(&debug).unwrap();
+    program(&debug.join("hermitcrab"), HERMITCRAB);
+    let ended = machine.test(&[], &[]);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    assert_eq!(
+        ended.stderr.matches(NO_REACT).count(),
+        2,
+        "{}",
+        ended.stderr
+    );
+    let ended = machine.test(&[], &[("ORRERY_REACT", "required")]);
+    assert_eq!(ended.code, Some(1), "{}", ended.stderr);
+    assert!(ended.stderr.contains(NO_REACT), "{}", ended.stderr);
+
+    let machine = machine.with("network", "");
+    let ended = machine.test(&[], &[("ORRERY_REACT", "required")]);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    assert!(!ended.stderr.contains(NO_REACT), "{}", ended.stderr);
+    let data = machine.0.path().join("target/react");
+    let call = format!("hermitcrab runtime fetch --to {}", data.display());
+    assert_eq!(ended.calls, [call]);
+    let ended = machine.test(&[], &[]);
+    assert!(ended.calls.is_empty(), "{:?}", ended.calls);
 }

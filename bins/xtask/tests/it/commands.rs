@@ -17,7 +17,7 @@ fn a_wrong_command_is_a_usage_error_on_stderr() {
     assert_eq!(output.status.code(), Some(2));
     assert!(output.stdout.is_empty());
     let said = String::from_utf8_lossy(&output.stderr);
-    let line = "xtask: unknown task \"dance\"; tasks: demo, test, check, docs, features, fresh, dist, pictures, campaign, peers\n";
+    let line = "xtask: unknown task \"dance\"; tasks: demo, test, check, docs, features, fresh, dist, pictures, campaign, peers, sizes\n";
     assert_eq!(said, line);
     let wrong_calls = [
         (&["demo", "--loud"][..], "demo: unknown flag \"--loud\""),

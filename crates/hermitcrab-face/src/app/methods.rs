@@ -16,28 +16,19 @@ use super::{App, log};
 /// The caller of a method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Caller {
-    /// The host page's own bar.
+    /// The host page itself: its bar, panels and chat, which no model wrote.
     Bar,
-    /// The shell of this revision; 0 is the program's own.
+    /// The shell of this revision.
     Shell(u64),
 }
-
-/// The methods of the bar that the safe face has too.
-const SAFE: [&str; 5] = ["log", "undo", "redo", "shells", "useShell"];
 
 impl Caller {
     /// Whether there is such a method for the caller.
     fn has(self, prop: &Prop) -> bool {
         match self {
             Self::Bar => true,
-            Self::Shell(0) if SAFE.contains(&&*prop.name) => true,
             Self::Shell(_) => prop.who == Access::Face,
         }
-    }
-
-    /// Whether no model wrote what calls.
-    fn is_own(self) -> bool {
-        matches!(self, Self::Bar | Self::Shell(0))
     }
 }
 
@@ -72,7 +63,7 @@ impl App {
             return Err(json!(left()));
         }
         // These take their own frame away, by the face that comes next.
-        let may_outlast = call.caller.is_own()
+        let may_outlast = call.caller == Caller::Bar
             || matches!(call.method.as_str(), "recompile" | "patchSource" | "send");
         let cancel = gone.child_token();
         let stop = self.until_stopped();
@@ -106,7 +97,7 @@ impl App {
             args,
             ..
         } = call;
-        let is_own = caller.is_own();
+        let is_own = caller == Caller::Bar;
         let known = table::prop(&method).filter(|prop| caller.has(prop));
         let Some(prop) = known else {
             let detail = format!("there is no method {method:?}");
@@ -131,7 +122,7 @@ impl App {
             return Ok(outcome);
         }
         let deltas = || self.sink(Some((page, id)), false);
-        let kernel = if gesture || caller == Caller::Bar {
+        let kernel = if gesture || is_own {
             self.kernel_for(caller)
         } else {
             self.kernel_for(caller).unprompted()
@@ -176,7 +167,7 @@ impl App {
             "previousShell" => return self.previous_shell().await,
             "safeFace" => {
                 self.show_safe("the person asked for it", Vec::new()).await;
-                json!({"rev": 0})
+                json!({"safe": true})
             }
             "boot" => {
                 if !self.boot().await {
@@ -196,8 +187,8 @@ impl App {
     /// The kernel for a caller. What a face writes and asks for may come from the face.
     fn kernel_for(&self, caller: Caller) -> Kernel {
         match caller {
-            Caller::Shell(rev @ 1..) => self.kernel.of_face(rev),
-            Caller::Bar | Caller::Shell(_) => self.kernel.clone(),
+            Caller::Shell(rev) => self.kernel.of_face(rev),
+            Caller::Bar => self.kernel.clone(),
         }
     }
 
@@ -294,7 +285,7 @@ impl App {
 
     /// The author of an edit. The author of a shell is responsible for its calls: a click of a person cannot be told from the shell's own action.
     fn author(&self, caller: Caller) -> EditAuthor {
-        let Caller::Shell(rev @ 1..) = caller else {
+        let Caller::Shell(rev) = caller else {
             return EditAuthor::Person;
         };
         let shells = self.kernel.faces().shells();
@@ -320,11 +311,11 @@ impl App {
 
     /// The sound shell before the one that is shown.
     async fn previous_shell(&self) -> Result<ToolResult, ToolError> {
-        let current = self.host.settled().await.unwrap_or_default();
+        let current = self.host.settled().await;
         let shells = self.kernel.faces().shells();
-        let before = shells
-            .iter()
-            .rfind(|shell| shell.mounted != Some(false) && (current == 0 || shell.rev < current));
+        let before = shells.iter().rfind(|shell| {
+            shell.mounted != Some(false) && current.is_none_or(|rev| shell.rev < rev)
+        });
         let Some(before) = before else {
             return Err(
                 ToolError::new("not_found", "there is no face before this one")

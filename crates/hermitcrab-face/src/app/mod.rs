@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use hermitcrab_kernel::conversation::Author;
-use hermitcrab_kernel::faces::{FaceRecovery, Shell, ShellError};
+use hermitcrab_kernel::faces::{FaceRecovery, ShellError};
 use hermitcrab_kernel::table::ToolResult;
 use hermitcrab_kernel::{
     BootReport, Event, EventSink, Kernel, KernelError, MAX_INPUT, SafeFace, TurnReport,
@@ -21,7 +21,7 @@ use tokio_util::task::TaskTracker;
 
 use crate::message::{Status, ToPage};
 use crate::runtime::Runtime;
-use crate::session::{FaceCrash, FaceView, WebHost};
+use crate::session::{FaceCrash, WebHost};
 use crate::token::Rate;
 
 pub use keys::{Keys, NoKeys};
@@ -36,8 +36,6 @@ pub(crate) struct App {
     /// No better runtime will come.
     pub runtime_known: CancellationToken,
     pub version: String,
-    /// The program's own face, compiled.
-    pub safe: Shell,
     /// Lines for the person about the start, also for later pages.
     notices: Mutex<Vec<String>>,
     /// A turn or a boot is under way.
@@ -79,9 +77,9 @@ impl App {
         keys: Arc<dyn Keys>,
         runtime: Runtime,
         version: String,
-        safe: Shell,
     ) -> Self {
         let end = CancellationToken::new();
+        host.set_react(runtime.is_react());
         Self {
             kernel,
             host,
@@ -89,7 +87,6 @@ impl App {
             runtime: RwLock::new(Arc::new(runtime)),
             runtime_known: CancellationToken::new(),
             version,
-            safe,
             notices: Mutex::default(),
             busy: AtomicBool::new(false),
             faces: Mutex::new(Rate::of_faces()),
@@ -129,21 +126,24 @@ impl App {
     /// The search for a better runtime has ended: the next frame runs on what it found.
     pub fn found_runtime(&self, better: Option<Runtime>) {
         if let Some(better) = better {
+            let is_react = better.is_react();
             let mut runtime = (self.runtime.write()).unwrap_or_else(PoisonError::into_inner);
             *runtime = Arc::new(better);
             drop(runtime);
+            self.host.set_react(is_react);
             self.tell_status();
         }
         self.runtime_known.cancel();
     }
 
     pub fn status(&self) -> Status {
-        let brain = self.kernel.brain();
+        let (brain, runtime) = (self.kernel.brain(), self.runtime());
         Status {
             model: brain.model,
             fast: brain.fast,
             offline: brain.offline,
-            runtime: self.runtime().name(),
+            runtime: runtime.label(),
+            runtime_reason: runtime.detail().map(str::to_owned),
             key_wanted: self.keys.wanted(),
             busy: self.is_busy(),
         }
@@ -327,22 +327,15 @@ impl App {
         );
     }
 
+    /// Shows the safe face, the chat of the page itself, and why.
     pub async fn show_safe(&self, reason: &str, errors: Vec<ShellError>) {
-        let shown = FaceView::from(self.safe.clone()).with_reason(reason.to_owned(), errors);
-        self.host.mount_safe(shown).await;
-        self.broadcast("shells", json!({"rev": 0, "shown": true}));
+        self.host.show_safe(reason.to_owned(), errors).await;
     }
 
-    /// Shows another face after one crashed. A shell that crashed twice is not shown again; the last one is the program's own.
+    /// Shows another face after one crashed. A shell that crashed twice is not shown again; after the last one comes the page's
+    /// own chat.
     pub async fn handle_crash(&self, death: FaceCrash) {
         let FaceCrash { rev, mut error } = death;
-        if rev == 0 {
-            self.broadcast(
-                "notice",
-                json!({"text": format!("the safe face failed: {}", error.message)}),
-            );
-            return;
-        }
         self.broadcast("died", json!({"rev": rev, "error": error}));
         let mut dead = rev;
         loop {

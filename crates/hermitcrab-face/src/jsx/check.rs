@@ -35,8 +35,7 @@ pub(super) fn check(semantic: &Semantic<'_>, module: &Module<'_>, choice: &Choic
     free.sort_unstable_by_key(|(name, _)| name.as_str());
     for (name, references) in free {
         let name = name.as_str();
-        let imported = module.names.iter().any(|(local, _)| local == name);
-        if imported || module.foreign.contains(name) {
+        if module.imports(name) || module.foreign.contains(name) {
             continue;
         }
         let nodes: Vec<_> = references

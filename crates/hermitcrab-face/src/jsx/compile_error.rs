@@ -127,20 +127,21 @@ pub(super) fn to_shell_errors(
         .collect()
 }
 
-struct SourcePosition {
-    line: u32,
-    column: u32,
+/// A place of a source for people, with its line.
+pub(super) struct SourcePosition {
+    pub line: u32,
+    pub column: u32,
     text: String,
 }
 
 /// A text and where its lines begin.
-struct Lines<'t> {
+pub(super) struct Lines<'t> {
     text: &'t str,
     starts: Vec<usize>,
 }
 
 impl<'t> Lines<'t> {
-    fn of(text: &'t str) -> Self {
+    pub fn of(text: &'t str) -> Self {
         let breaks = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n');
         let starts = std::iter::once(0)
             .chain(breaks.map(|(at, _)| at + 1))
@@ -150,7 +151,7 @@ impl<'t> Lines<'t> {
 
     /// The line and column of a byte, from 1. Anything after the last letter of the text gets the position after it:
     /// an empty line at the end does not help.
-    fn place(&self, at: usize) -> SourcePosition {
+    pub fn place(&self, at: usize) -> SourcePosition {
         let mut at = at.min(self.text.trim_end().len());
         while !self.text.is_char_boundary(at) {
             at -= 1;

@@ -11,6 +11,7 @@ mod emit;
 mod find;
 mod module;
 mod names;
+mod needs;
 mod read;
 mod source_place;
 

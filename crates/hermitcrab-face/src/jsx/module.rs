@@ -9,6 +9,7 @@ use oxc::ast::ast::{
 };
 
 use super::compile_error::{CompileError, Kind};
+use super::needs;
 
 /// The imports and exports of a module.
 #[derive(Debug, Default)]
@@ -21,6 +22,8 @@ pub(super) struct Module<'a> {
     pub dropped: Vec<String>,
     /// Names that it imports from elsewhere, which is a fault already.
     pub foreign: HashSet<String>,
+    /// Imports of features that only React has, each with its first byte.
+    pub needs: Vec<(u32, &'static str)>,
     /// Imports that cannot be had.
     pub faults: Vec<CompileError>,
 }
@@ -47,6 +50,17 @@ pub(super) fn open<'a>(program: &mut Program<'a>, allocator: &'a Allocator) -> M
 }
 
 impl<'a> Module<'a> {
+    /// Whether a name is imported from React.
+    pub fn imports(&self, name: &str) -> bool {
+        self.names.iter().any(|(local, _)| local == name)
+    }
+
+    /// Whether a name is React or `ReactDOM` as a whole, by an import.
+    pub fn is_react(&self, name: &str) -> bool {
+        let is_whole = |value: &str| matches!(value, "React" | "ReactDOM");
+        (self.names.iter()).any(|(local, value)| local == name && is_whole(value))
+    }
+
     fn statement(&mut self, statement: Statement<'a>) -> Option<Statement<'a>> {
         match statement {
             Statement::ImportDeclaration(import) => {
@@ -113,7 +127,12 @@ impl<'a> Module<'a> {
                 ImportDeclarationSpecifier::ImportSpecifier(named) => {
                     match named.imported.name().as_str() {
                         "default" => global.to_owned(),
-                        imported => format!("{global}[{}]", serde_json::Value::from(imported)),
+                        imported => {
+                            let need = needs::of_react_only(imported);
+                            let start = named.span.start;
+                            self.needs.extend(need.map(|feature| (start, feature)));
+                            format!("{global}[{}]", serde_json::Value::from(imported))
+                        }
                     }
                 }
                 ImportDeclarationSpecifier::ImportDefaultSpecifier(_)

@@ -1,15 +1,15 @@
 //! A reply as a shell: its parts are tried, the best one is taken.
 
-use hermitcrab_kernel::faces::{CompiledShell, ShellError};
+use hermitcrab_kernel::faces::{CompiledShell, Need, ShellError};
 use oxc::allocator::Allocator;
 use oxc::ast::ast::{Expression, Program, Statement};
 use oxc::parser::{ParseOptions, Parser};
 use oxc::semantic::SemanticBuilder;
 use oxc::span::{GetSpan as _, SourceType};
 
-use super::compile_error::{CompileError, Kind, to_shell_errors};
+use super::compile_error::{CompileError, Kind, Lines, to_shell_errors};
 use super::find::{self, Region};
-use super::{big_stack, check, component, emit, module};
+use super::{big_stack, check, component, emit, module, needs};
 
 /// The number of code starts that are tried in a reply without fences.
 const OPENINGS: usize = 4;
@@ -237,6 +237,17 @@ fn compile(source: &str) -> Result<CompiledShell, Refused> {
     if !faults.is_empty() {
         return Err(Refused::Faulty(faults));
     }
+    let lines = Lines::of(source);
+    let needs = needs::needs(&built.semantic, &module).into_iter();
+    let needs = needs.map(|(at, feature)| {
+        let place = lines.place(at as usize);
+        Need {
+            feature: feature.to_owned(),
+            line: place.line,
+            column: place.column,
+        }
+    });
+    let needs = needs.collect();
     let mut scoping = built.semantic.into_scoping();
     if !checked.lack_props.is_empty() {
         emit::give_props(&mut program, &checked.lack_props, &allocator);
@@ -259,5 +270,6 @@ fn compile(source: &str) -> Result<CompiledShell, Refused> {
             .into_iter()
             .chain(checked.warnings)
             .collect(),
+        needs,
     })
 }

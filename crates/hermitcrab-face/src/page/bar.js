@@ -45,10 +45,8 @@ export class Bar {
 
   /** @param {{model: string, offline: string|null, runtime?: string}} status */
   status({ model, offline, runtime }) {
-    if (runtime !== undefined) this.runtime = runtime;
-    const isLimited = this.runtime !== undefined && !this.runtime.startsWith('React');
     const who = offline ? `offline: ${offline}` : model;
-    this.#model.textContent = [who, isLimited && 'limited React (no npm)'].filter(Boolean).join(' · ');
+    this.#model.textContent = [who, runtime].filter(Boolean).join(' · ');
     this.#model.classList.toggle('offline', Boolean(offline));
   }
 

@@ -87,13 +87,14 @@ export class Blocks {
   /** All blocks as one file, there and back. */
   #bundle() {
     const said = element('p.soft');
+    const isOwn = element('input', { type: 'checkbox', id: 'own-backup' });
     const file = element('input', {
       type: 'file', accept: '.json,application/json', hidden: true,
       onchange: () => inPanel(this.#body, async () => {
         const [chosen] = file.files;
         if (!chosen) return;
         const body = JSON.parse(await chosen.text());
-        await this.#link.api('import', { method: 'POST', body });
+        await this.#link.api(isOwn.checked ? 'import?trust=true' : 'import', { method: 'POST', body });
         said.textContent = `${chosen.name} was read. A block whose name was taken has another one now.`;
         announce(said.textContent);
       }),
@@ -102,7 +103,8 @@ export class Blocks {
       offer('hermitcrab.json', JSON.stringify(await this.#link.api('export'), null, 2), 'application/json');
     });
     return element('div', {}, element('div.actions', {},
-      button('Export all', save), button('Import a file', () => file.click()), file), said);
+      button('Export all', save), button('Import a file', () => file.click()), file,
+      element('label', { htmlFor: 'own-backup' }, isOwn, ' my own backup')), said);
   }
 
   #node(name, path) {

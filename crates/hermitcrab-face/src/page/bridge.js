@@ -80,17 +80,10 @@ const parsed = new Promise((resolve) => {
 function init(message) {
   if (rev !== null) return;
   rev = message.rev;
-  // The program's own face is of the page's scheme.
-  if (message.props.safe === true) {
-    Object.assign(document.documentElement.style, { background: 'Canvas', colorScheme: 'light dark' });
-  }
-  const script = makeScript(`shell/${rev}.js`);
-  script.onerror = () => failed('load', 'the script of the shell did not load', {});
-  script.onload = () => parsed.then(() => {
+  load(() => parsed.then(() => {
     if (makeComponent !== null) mount(message.props);
     else failed('load', 'the script gave no component', {});
-  });
-  document.head.append(script);
+  }));
 }
 
 // What goes wrong outside of rendering.

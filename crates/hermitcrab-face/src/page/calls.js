@@ -104,15 +104,10 @@ function props(given, React, ReactDOM) {
   const objects = { conversation: { onMessage: (listener) => listen('message', listener) } };
   for (const row of PROPS) {
     const [name, member] = row.name.split('.');
-    if (row.who !== 'face' && given.safe !== true) continue;
+    if (row.who !== 'face') continue;
     if (member === undefined) made[name] = method(row);
     else (objects[name] ??= {})[member] = method(row);
   }
   for (const name of Object.keys(objects)) made[name] = freeze(objects[name]);
-  if (given.safe === true) {
-    made.on = listen;
-    made.reason = given.reason;
-    made.errors = given.errors;
-  }
   return freeze(made);
 }

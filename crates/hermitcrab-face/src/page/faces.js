@@ -7,6 +7,7 @@ export class Faces {
   #link;
   #permits;
   #stage;
+  #runtime = '';
   #body = null;
 
   /**
@@ -20,7 +21,16 @@ export class Faces {
     this.#stage = stage;
     const changed = () => this.#body && this.#show();
     stage.addEventListener('shown', changed);
+    link.addEventListener('safe', () => setTimeout(changed));
     link.addEventListener('event', ({ detail: { event } }) => event === 'shells' && changed());
+  }
+
+  /** @param {{runtime?: string, runtime_reason?: string|null}} status */
+  status({ runtime, runtime_reason: reason }) {
+    const text = [runtime, reason].filter(Boolean).join(': ');
+    if (text === this.#runtime) return;
+    this.#runtime = text;
+    if (this.#body) this.#show();
   }
 
   open(body) {
@@ -43,12 +53,14 @@ export class Faces {
     const body = this.#body;
     return inPanel(body, async () => {
       const shells = (await this.#link.call('shells')).toSorted((a, b) => b.rev - a.rev);
-      body.replaceChildren(
+      // The list may be read because of the act that has just failed: what is said of it stays.
+      body.replaceChildren(...body.querySelectorAll(':scope > .fault'),
         element('div.actions', {},
           button('Ask for a new face', () => this.#do('boot')),
-          button('Safe face', () => this.#do('safeFace'), { className: 'quiet' })),
+          this.#stage.current && button('End the face', () => this.#do('safeFace'), { className: 'quiet' })),
         element('ul.rows', {}, ...shells.length ? shells.map((shell) => this.#row(shell))
           : [element('li.soft', {}, 'No face was kept yet.')]),
+        ...this.#runtime ? [element('p.soft.runtime', {}, this.#runtime)] : [],
         ...this.#rights());
     });
   }

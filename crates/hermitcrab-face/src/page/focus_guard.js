@@ -6,12 +6,13 @@
 /** What the person is at; faces are covered as long as there is one. */
 const reasons = new Set();
 
-function cover(reason) {
+/** Keeps the faces out of sight until `uncover`. @param {unknown} reason */
+export function cover(reason) {
   reasons.add(reason);
   show();
 }
 
-function uncover(reason) {
+export function uncover(reason) {
   if (reasons.delete(reason)) show();
 }
 
@@ -43,11 +44,16 @@ export function modal(dialog) {
 export function typing(place) {
   const isField = (node) => place.contains(node) && node.matches('input, textarea, select');
   holdFocus(place);
-  place.addEventListener('focusin', ({ target }) => (isField(target) ? cover(place) : uncover(place)));
+  let field = null;
+  place.addEventListener('focusin', ({ target }) => {
+    field = isField(target) ? target : null;
+    if (field) cover(place);
+    else uncover(place);
+  });
   place.addEventListener('focusout', ({ relatedTarget }) => {
     if (relatedTarget !== null && !place.contains(relatedTarget)) uncover(place);
   });
-  // A field that goes away with its panel tells nothing.
-  new MutationObserver(() => isField(document.activeElement) || uncover(place))
+  // A field that goes away with its panel tells nothing. One that a face has just taken the focus from is still there.
+  new MutationObserver(() => place.contains(field) || uncover(place))
     .observe(place, { childList: true, subtree: true });
 }

@@ -80,6 +80,7 @@ async function isActive() {
  * @property {(frame: Frame, fault: {phase: string, message: string, line?: number, col?: number}) => void} failed once
  * @property {(frame: Frame, method: string, args: unknown[], how: {gesture: boolean, onEvent: Function}) => Promise<unknown>} call
  * @property {(frame: Frame, level: string, text: string) => void} log
+ * @property {(frame: Frame, height: unknown) => void} [size]
  */
 export class Frame {
   #on;
@@ -105,13 +106,13 @@ export class Frame {
   #gone = new AbortController();
 
   /**
-   * @param {{frame: string, rev: number, safe: boolean, props: object}} shell
+   * @param {{frame: string, rev: number, props: object, html?: string, allow?: string}} shell `html` is the
+   *   whole document of a frame that no server gives, `allow` its permissions policy
    * @param {Handlers} on
    */
   constructor(shell, on) {
     this.id = shell.frame;
     this.rev = shell.rev;
-    this.safe = shell.safe === true;
     this.isMounted = false;
     this.isDead = false;
     /** Another frame is mounting: it may hold this one up, which is not this one's fault. */
@@ -120,12 +121,13 @@ export class Frame {
     this.#on = on;
     const iframe = document.createElement('iframe');
     iframe.setAttribute('sandbox', 'allow-scripts');
-    iframe.setAttribute('allow', '');
+    iframe.setAttribute('allow', shell.allow ?? '');
     iframe.referrerPolicy = 'no-referrer';
-    iframe.title = this.safe ? 'Safe face' : 'Face';
+    iframe.title = 'Face';
     iframe.className = 'face';
     iframe.inert = true;
-    iframe.src = `/face/${encodeURIComponent(this.id)}/`;
+    if (shell.html === undefined) iframe.src = `/face/${encodeURIComponent(this.id)}/`;
+    else iframe.srcdoc = shell.html;
     // A second document in the frame is not the one that was let in.
     iframe.addEventListener('load', () => {
       this.#loads += 1;
@@ -138,7 +140,7 @@ export class Frame {
 
   /** What the person may call it. */
   get name() {
-    return this.safe ? 'The safe face' : `Face ${this.rev}`;
+    return `Face ${this.rev}`;
   }
 
   /** Whether its document runs. */
@@ -207,6 +209,7 @@ export class Frame {
     if (type === 'log' && this.#lines.take()) {
       return this.#on.log(this, message.level === 'warn' ? 'warn' : 'error', text(message.text));
     }
+    if (type === 'size' && this.#on.size) return this.#on.size(this, message.height);
     return this.#refuse();
   }
 
@@ -243,7 +246,7 @@ export class Frame {
     }
     const given = plain(args);
     if (given === undefined) return deny('too_large', 'a call is plain JSON of at most 1 MiB');
-    const wrong = fault(method, given, this.safe);
+    const wrong = fault(method, given);
     if (wrong) return deny(wrong.error, wrong.detail);
     this.#inFlight.add(id);
     const call = (gesture) => this.#send(id, method, given, gesture);

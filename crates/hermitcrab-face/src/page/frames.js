@@ -61,9 +61,8 @@ export class Stage extends EventTarget {
     return this.#candidate !== null;
   }
 
-  #show({ frame, rev, safe, reason, errors, props }) {
-    const more = safe ? { safe: true, reason: reason ?? null, errors: errors ?? [] } : {};
-    this.#try(new Frame({ frame, rev, safe, props: { ...props, ...more } }, {
+  #show({ frame, rev, props }) {
+    this.#try(new Frame({ frame, rev, props }, {
       ready: (one) => this.#link.send({ type: 'ready', frame: one.id }),
       mounted: (one) => this.#mounted(one),
       failed: (one, fault) => this.#failed(one, fault),

@@ -153,7 +153,7 @@ export class Link extends EventTarget {
   }
 
   /**
-   * @param {'export'|'import'|'key'} path below `/api/`
+   * @param {'export'|'import'|'import?trust=true'|'key'} path below `/api/`
    * @param {{method?: string, body?: object}} [how]
    */
   async api(path, { method = 'GET', body } = {}) {

@@ -1,5 +1,6 @@
 import { Bar } from './bar.js';
 import { Blocks } from './blocks.js';
+import { ChatPanel } from './chat.js';
 import { CoreEdits } from './core.js';
 import { announce } from './element.js';
 import { Faces } from './faces.js';
@@ -28,11 +29,13 @@ const skills = new Skills(permits, strips);
 const link = new Link(skills.offers);
 const stage = new Stage(place('stage'), link, skills);
 const wake = new Wake(place('stage'));
+const chat = new ChatPanel(place('stage'), link, stage, ask);
 const key = new Key(link, strips, stage);
 const sheet = new Sheet(place('sheet'));
 new CoreEdits(link, strips);
 const review = new Review(link, (count) => bar.count(review.title, count));
-const panels = [new Blocks(link), new Log(link), review, new Faces(link, permits, stage)];
+const faces = new Faces(link, permits, stage);
+const panels = [new Blocks(link), new Log(link), review, faces];
 
 /** What the person asks of the program by a button. */
 function ask(method) {
@@ -42,7 +45,7 @@ function ask(method) {
 const bar = new Bar(place('bar'), {
   Stop: () => ask('stop'),
   'Previous face': () => ask('previousShell'),
-  'Safe face': () => ask('safeFace'),
+  'Safe face': () => chat.ask(),
   ...Object.fromEntries(panels.map((panel) => [panel.title, () => sheet.toggle(panel)])),
 });
 
@@ -53,7 +56,7 @@ function note(text) {
 
 // What stands where there is no face yet.
 
-const safely = { 'Safe face': () => ask('safeFace') };
+const safely = { 'Safe face': () => chat.ask() };
 let status = { model: '', offline: null, key_wanted: null };
 
 function waking() {
@@ -67,7 +70,7 @@ function waking() {
 }
 
 function idle() {
-  if (stage.current || stage.isTrying || status.key_wanted) return;
+  if (stage.current || stage.isTrying || chat.isOpen || status.key_wanted) return;
   wake.say('No face', 'None is running.', { 'Ask for a face': () => ask('boot'), ...safely });
 }
 
@@ -75,6 +78,7 @@ function know(news) {
   const wanted = status.key_wanted;
   status = { ...status, ...news };
   bar.status(status);
+  faces.status(status);
   key.want(status.key_wanted);
   if (wanted && !status.key_wanted) waking();
 }
@@ -94,7 +98,7 @@ const states = {
   refused: () => {
     const why = 'This address is not valid: it was used before, or the server was started again. Open the one that hermitcrab printed last.';
     wake.say('This page is not let in', why);
-    if (stage.current) strips.show('link', 'This page is not let in any longer.', { tone: 'alarm', more: why, actions: {} });
+    if (stage.current || chat.isOpen) strips.show('link', 'This page is not let in any longer.', { tone: 'alarm', more: why, actions: {} });
     else strips.hide('link');
   },
 };
@@ -141,7 +145,7 @@ function tellOfFallen(instead = '') {
     tone: 'alarm',
     more: 'The model is notified of it with your next message.',
     actions: {
-      'Ask the model to repair it': () => stage.current?.element.focus(),
+      'Ask the model to repair it': () => (chat.isOpen ? chat.focus() : stage.current?.element.focus()),
       'Previous face': () => ask('previousShell'),
       Dismiss: () => {},
     },
@@ -150,6 +154,13 @@ function tellOfFallen(instead = '') {
 
 const at = (line, column) => (line ? `, line ${line}${column ? `, column ${column}` : ''}` : '');
 
+link.addEventListener('safe', ({ detail: { reason, errors } }) => {
+  stage.empty();
+  wake.hide();
+  chat.open(reason, errors);
+  if (fallen) tellOfFallen('The safe face is shown instead.');
+  fallen = null;
+});
 stage.addEventListener('shown', ({ detail: frame }) => {
   wake.hide();
   if (fallen) tellOfFallen(`${frame.name} is shown instead.`);
@@ -161,12 +172,7 @@ stage.addEventListener('cleared', ({ detail: hung }) => {
   if (hung) fallen = { rev: hung.rev, name: hung.name, message: 'it does not answer any longer', at: '' };
 });
 stage.addEventListener('fell', ({ detail: { frame, fault: { message }, wasShown } }) => {
-  if (frame.safe && !stage.current) {
-    wake.say('The safe face failed as well', message, {
-      'Load the page again': () => location.reload(),
-      'Ask for a new face': () => ask('boot'),
-    });
-  } else if (wasShown) {
+  if (wasShown) {
     wake.say('A moment', `${frame.name} stopped. Another face is on its way.`, safely);
     fallen = { rev: frame.rev, name: frame.name, message, at: '' };
     tellOfFallen();

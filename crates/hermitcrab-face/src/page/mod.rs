@@ -1,7 +1,9 @@
-//! The files for a browser: the host page, the frame around a shell, and the safe face.
+//! The files for a browser: the host page, the frame around a shell, and the document of an MCP app.
 
+mod mcp_app;
 mod scripts;
 
+pub use mcp_app::mcp_app_document;
 pub(crate) use scripts::{METHODS, TableScripts};
 
 /// A file of the page, below `/assets/`.
@@ -35,6 +37,7 @@ pub(crate) const ASSETS: &[Asset] = scripts![
     "bar.js",
     "focus_guard.js",
     "blocks.js",
+    "chat.js",
     "core.js",
     "difference.js",
     "drafts.js",
@@ -58,9 +61,6 @@ pub(crate) const ASSETS: &[Asset] = scripts![
 
 /// The document of every frame.
 pub(crate) const FRAME: &str = include_str!("frame.html");
-
-/// The face that needs no model, as JSX.
-pub(crate) const SAFE_SHELL: &str = include_str!("safe.jsx");
 
 /// The permissions policy of a frame: nothing is allowed, including the defaults of every frame.
 pub(crate) const PERMISSIONS: &str = "\
@@ -90,13 +90,21 @@ pub(crate) fn host_csp(origin: &str) -> String {
 
 /// The policy of a frame and of what it loads.
 pub(crate) fn frame_csp(origin: &str) -> String {
+    let policy = face_policy(&format!("{origin}/face/"));
+    format!("sandbox allow-scripts; {policy}; frame-ancestors {origin}; {TRUSTED_TYPES}")
+}
+
+/// The policy of a face that may load these scripts.
+fn face_policy(scripts: &str) -> String {
     format!(
-        "sandbox allow-scripts; default-src 'none'; script-src {origin}/face/; style-src 'unsafe-inline'; \
+        "default-src 'none'; script-src {scripts}; style-src 'unsafe-inline'; \
          img-src data: blob:; font-src data:; media-src blob: data:; connect-src 'none'; form-action 'none'; \
-         base-uri 'none'; frame-src 'none'; worker-src 'none'; webrtc 'block'; frame-ancestors {origin}; \
-         require-trusted-types-for 'script'; trusted-types hermitcrab default"
+         base-uri 'none'; frame-src 'none'; worker-src 'none'; webrtc 'block'"
     )
 }
+
+/// The part of a face's policy about strings that become code or markup.
+const TRUSTED_TYPES: &str = "require-trusted-types-for 'script'; trusted-types hermitcrab default";
 
 #[cfg(test)]
 mod tests {

@@ -1,4 +1,4 @@
-//! The two scripts that begin with the table of props.
+//! The scripts that begin with the table of props.
 
 use hermitcrab_kernel::table::{self, Prop};
 use serde_json::{Value, json};
@@ -16,21 +16,45 @@ pub(crate) struct TableScripts {
 
 impl TableScripts {
     pub fn new() -> Self {
-        let props: Value = table::props().iter().map(row).collect();
+        let props = props();
         let protected = json!(table::protected_names());
         let methods = format!(
             "export const PROPS = {props};\nexport const PROTECTED = {protected};\n\n{}",
             include_str!("methods.js")
         );
-        let parts = concat!(
-            include_str!("hardening.js"),
-            include_str!("report.js"),
-            include_str!("calls.js"),
-            include_str!("bridge.js"),
-        );
-        let bridge = format!("(() => {{\n'use strict';\nconst PROPS = {props};\n{parts}}})();\n");
+        let bridge = bridge(include_str!("loaded_shell.js"));
         Self { methods, bridge }
     }
+}
+
+/// The first script of a frame that gets its shell as `load` says.
+pub(super) fn bridge(load: &str) -> String {
+    let parts = concat!(
+        include_str!("hardening.js"),
+        include_str!("report.js"),
+        include_str!("calls.js"),
+        include_str!("bridge.js"),
+    );
+    let props = props();
+    closure(&[&format!("const PROPS = {props};\n"), load, parts])
+}
+
+/// Scripts as one closure. Modules among them lose their imports and exports.
+pub(super) fn closure(scripts: &[&str]) -> String {
+    let lines = scripts.iter().flat_map(|script| script.lines());
+    let lines = lines.filter(|line| !line.starts_with("import "));
+    let mut text = "(() => {\n'use strict';\n".to_owned();
+    for line in lines {
+        text.push_str(line.strip_prefix("export ").unwrap_or(line));
+        text.push('\n');
+    }
+    text.push_str("})();\n");
+    text
+}
+
+/// The rows of the table.
+fn props() -> Value {
+    table::props().iter().map(row).collect()
 }
 
 /// A row as the scripts read it.

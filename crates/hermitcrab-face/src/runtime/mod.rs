@@ -1,25 +1,46 @@
 //! The runtime of a shell in the frame: React, or the built-in subset of it.
 
 mod builtin;
+mod clients;
+mod error;
+mod installer;
+mod process;
 mod react;
+mod reason;
+mod sources;
+mod status;
+mod tried;
 
 use std::path::Path;
 
-pub use react::{Npm, RuntimeError};
+pub use error::RuntimeError;
+pub use installer::Installer;
+pub use process::ProcessGroup;
+pub use reason::BuiltinReason;
+pub use sources::ReactSources;
+pub use status::ReactStatus;
 
 /// A runtime as the frame loads it: one classic script, which sets `globalThis.React` and `globalThis.ReactDOM`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Runtime {
     name: &'static str,
     script: String,
+    /// The reason why it is not React.
+    reason: Option<BuiltinReason>,
 }
 
 impl Runtime {
-    /// The runtime that is part of the program.
+    /// The runtime that is part of the program, as asked for.
     pub fn builtin() -> Self {
+        Self::builtin_because(BuiltinReason::Chosen)
+    }
+
+    /// The runtime that is part of the program, with the reason why it is not React.
+    pub fn builtin_because(reason: BuiltinReason) -> Self {
         Self {
             name: builtin::NAME,
             script: builtin::SCRIPT.to_owned(),
+            reason: Some(reason),
         }
     }
 
@@ -35,30 +56,13 @@ impl Runtime {
             .map(Self::of_react)
     }
 
-    /// React, installed by the person's own npm unless an earlier start did so.
-    ///
-    /// What is kept is checked each time and installed again if it is not what it should be. `tell` gets one line
-    /// before npm begins. A caller that drops the future ends npm, and no partial file stays.
+    /// React from a folder with `react.production.min.js` and `react-dom.production.min.js`, or with both in `umd/`.
     ///
     /// # Errors
-    /// npm is missing, fails or takes too long; it brought something else; the data directory cannot be written.
-    pub async fn react(
-        data: &Path,
-        npm: &Npm,
-        show: &(dyn Fn(&str) + Sync),
-    ) -> Result<Self, RuntimeError> {
-        let folder = react::folder(data);
-        if let Ok(script) = react::kept(&folder, &react::SCRIPTS) {
-            return Ok(Self::of_react(script));
-        }
-        show(&format!(
-            "installing React {} with npm, once, in {}",
-            react::VERSION,
-            folder.display()
-        ));
-        react::install(&folder, npm, &react::SCRIPTS)
-            .await
-            .map(Self::of_react)
+    /// A file cannot be read, or has another hash than React 18.3.1.
+    pub fn given_react(dir: &Path) -> Result<Self, RuntimeError> {
+        let texts = react::given(dir, &react::SCRIPTS)?;
+        Ok(Self::of_react(react::joined(&texts)))
     }
 
     /// The name in `/health`: `React 18.3.1` or `built-in subset`, which the bar calls a limited React.
@@ -66,15 +70,34 @@ impl Runtime {
         self.name
     }
 
+    /// Whether it is React itself, which has every feature of React.
+    pub fn is_react(&self) -> bool {
+        self.name == react::NAME
+    }
+
     /// The script.
     pub fn script(&self) -> &str {
         &self.script
+    }
+
+    /// The words of the bar: `React 18.3.1`, or `limited React` with the reason.
+    pub(crate) fn label(&self) -> String {
+        match &self.reason {
+            None => self.name.to_owned(),
+            Some(reason) => format!("limited React ({})", reason.word()),
+        }
+    }
+
+    /// The whole reason why it is not React.
+    pub(crate) fn detail(&self) -> Option<&str> {
+        self.reason.as_ref().map(BuiltinReason::detail)
     }
 
     fn of_react(script: String) -> Self {
         Self {
             name: react::NAME,
             script,
+            reason: None,
         }
     }
 }

@@ -16,7 +16,6 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router, middleware};
-use hermitcrab_kernel::faces::{Shell, ShellCompiler};
 use hermitcrab_kernel::{Kernel, may_block};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
@@ -26,8 +25,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::app::App;
 use crate::app::Keys;
-use crate::jsx::OxcCompiler;
-use crate::page::{SAFE_SHELL, TableScripts};
+use crate::page::TableScripts;
 use crate::session::{FaceCrash, WebHost};
 use crate::token::Token;
 use crate::{FaceError, Runtime};
@@ -49,7 +47,7 @@ pub struct FaceConfig {
     pub runtime: Runtime,
     /// The time that the first face waits for a better runtime.
     pub runtime_wait: Duration,
-    /// Shows the program's own face and leaves the model asleep.
+    /// Shows the page's own chat and leaves the model asleep.
     pub safe: bool,
     /// The program's version, for shells.
     pub version: String,
@@ -102,17 +100,13 @@ impl FaceServer {
         keys: Arc<dyn Keys>,
         config: FaceConfig,
     ) -> Result<Self, FaceError> {
-        let compiled = OxcCompiler
-            .compile(SAFE_SHELL)
-            .map_err(FaceError::SafeFace)?;
-        let safe = Shell { rev: 0, compiled };
         let addr = SocketAddr::from((Ipv4Addr::LOCALHOST, config.port.unwrap_or_default()));
         let bound = TcpListener::bind(addr).await;
         let listener = bound.map_err(|source| FaceError::Bind { addr, source })?;
         let addr = listener.local_addr().map_err(FaceError::Serve)?;
         let (guard, once) = RequestGuard::new(addr)?;
         let deaths = host.deaths().ok_or(FaceError::HostInUse)?;
-        let app = App::new(kernel, host, keys, config.runtime, config.version, safe);
+        let app = App::new(kernel, host, keys, config.runtime, config.version);
         Ok(Self {
             listener,
             addr,

@@ -5,14 +5,10 @@ use crate::jsx::source_place;
 /// A shell as a frame shows it.
 #[derive(Debug)]
 pub(crate) struct FaceView {
-    /// 0 is the program's own face.
     pub rev: u64,
     pub script: String,
     map: Option<String>,
     source: String,
-    /// The reason why the safe face is shown.
-    pub reason: Option<String>,
-    pub errors: Vec<ShellError>,
 }
 
 impl From<Shell> for FaceView {
@@ -23,24 +19,11 @@ impl From<Shell> for FaceView {
             script: compiled.script,
             map: compiled.map,
             source: compiled.source,
-            reason: None,
-            errors: Vec::new(),
         }
     }
 }
 
 impl FaceView {
-    pub fn is_safe(&self) -> bool {
-        self.rev == 0
-    }
-
-    /// The program's own face, and why it is shown.
-    pub fn with_reason(mut self, reason: String, errors: Vec<ShellError>) -> Self {
-        self.reason = Some(reason);
-        self.errors = errors;
-        self
-    }
-
     /// The failure that a page reports, with its position in the source instead of the script.
     pub fn error(
         &self,

@@ -326,20 +326,21 @@ impl WebHost {
         }
     }
 
-    /// Shows the program's own face. If even that fails, the page says so by itself.
-    pub(crate) async fn mount_safe(&self, shown: FaceView) {
-        let shown = Arc::new(shown);
-        let never = CancellationToken::new();
-        if let Mounted::Failed(_) = self.mount(shown.clone(), never).await {
-            // The next page that opens tries it again.
-            self.state().face = Some(shown);
-        }
+    /// Takes the face away; the pages show their own chat instead, until a face mounts.
+    pub(crate) async fn show_safe(&self, reason: String, errors: Vec<ShellError>) {
+        let _one = self.hub.showing.lock().await;
+        self.state().show_safe(ToPage::Safe { reason, errors });
     }
 
     /// Waits until no shell is being tried; answers the revision of the face then.
     pub(crate) async fn settled(&self) -> Option<u64> {
         let _one = self.hub.showing.lock().await;
         Some(self.state().face.as_ref()?.rev)
+    }
+
+    /// The next frames have React, not the built-in part of it.
+    pub(crate) fn set_react(&self, is_react: bool) {
+        self.state().is_react = is_react;
     }
 
     /// The values that every shell gets in addition to its functions.
@@ -378,6 +379,10 @@ impl Host for WebHost {
     }
 
     async fn show(&self, shell: Shell, cancel: CancellationToken) -> Mounted {
+        let is_react = self.state().is_react;
+        if let Some(error) = shell.compiled.needs_react().filter(|_| !is_react) {
+            return Mounted::Failed(error);
+        }
         self.mount(Arc::new(shell.into()), cancel).await
     }
 }

@@ -26,10 +26,14 @@ pub(super) struct SessionState {
     pub frames: BTreeMap<String, Frame>,
     /// The face that all pages show.
     pub face: Option<Arc<FaceView>>,
+    /// The message by which pages show their own chat in its place.
+    safe: Option<ToPage>,
     /// The shell that is being mounted for the first time.
     pub trial: Option<MountAttempt>,
     /// The values that every shell gets in addition to its functions.
     pub props: Value,
+    /// Frames have React, not the built-in part of it.
+    pub is_react: bool,
     asked: BTreeMap<u64, PendingAnswer>,
     /// Pages, looks and questions are numbered by one count.
     last: u64,
@@ -123,8 +127,11 @@ impl SessionState {
         }
     }
 
-    /// Shows a page that arrived the face, and what is being tried. Answers the frame of the face.
+    /// Shows a page that arrived the face or its own chat, and what is being tried. Answers the frame of the face.
     pub fn show_to(&mut self, page: u64) -> Option<String> {
+        if let Some(safe) = self.safe.clone() {
+            self.send(page, safe);
+        }
         let face = self.face.clone();
         let frame = face.and_then(|face| self.show(page, &face));
         if let Some(shown) = self.trial.as_ref().map(|trial| trial.shown.clone()) {
@@ -181,9 +188,6 @@ impl SessionState {
         let message = ToPage::Show {
             frame: frame.clone(),
             rev: shown.rev,
-            safe: shown.is_safe(),
-            reason: shown.reason.clone(),
-            errors: shown.errors.clone(),
             props: self.props.clone(),
         };
         self.send(page, message);
@@ -197,7 +201,7 @@ impl SessionState {
         cancel: CancellationToken,
     ) -> Option<oneshot::Receiver<Mounted>> {
         if self.pages.is_empty() {
-            self.face = Some(shown.clone());
+            self.become_face(shown.clone());
             return None;
         }
         let (verdict, received) = oneshot::channel();
@@ -228,9 +232,22 @@ impl SessionState {
         };
         match mounted {
             Mounted::Failed(_) | Mounted::Cancelled => self.discard(&shown),
-            _ => self.face = Some(shown),
+            _ => self.become_face(shown),
         }
         let _ = verdict.send(mounted);
+    }
+
+    fn become_face(&mut self, shown: Arc<FaceView>) {
+        self.face = Some(shown);
+        self.safe = None;
+    }
+
+    /// Takes the face away on all pages, for the page's own chat.
+    pub fn show_safe(&mut self, safe: ToPage) {
+        self.face = None;
+        self.frames.clear();
+        self.broadcast(&safe);
+        self.safe = Some(safe);
     }
 
     /// Ends the trial of a face that is not wanted any longer.
@@ -325,12 +342,8 @@ impl SessionState {
             self.decide(Mounted::Failed(error));
             return None;
         }
-        let died = self.face.take_if(|face| Arc::ptr_eq(face, &shown))?;
-        // The first page that tells it counts: now the others' reports are of no face any longer. But nothing comes after
-        // the program's own: pages that open later try it again.
-        if shown.is_safe() {
-            self.face = Some(died);
-        }
+        // The first page that tells it counts: now the others' reports are of no face any longer.
+        self.face.take_if(|face| Arc::ptr_eq(face, &shown))?;
         let rev = shown.rev;
         Some(FaceCrash { rev, error })
     }

@@ -6,6 +6,7 @@
 
 mod face;
 mod jsx_hostile;
+mod jsx_needs;
 mod jsx_table;
 mod jsx_vectors;
 mod page;

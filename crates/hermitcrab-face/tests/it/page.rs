@@ -4,10 +4,16 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
 
-use hermitcrab_face::jsx::compile_shell;
-
-/// The parts of the frame's first script.
-const BRIDGE: [&str; 4] = ["hardening.js", "report.js", "calls.js", "bridge.js"];
+/// The scripts that are part of another script: the first one of a frame, or the one of an MCP app.
+const PARTS: [&str; 7] = [
+    "hardening.js",
+    "report.js",
+    "calls.js",
+    "bridge.js",
+    "loaded_shell.js",
+    "inline_shell.js",
+    "mcp_app.js",
+];
 
 fn folder() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("src/page")
@@ -97,7 +103,7 @@ fn the_page_and_its_scripts_load_what_is_there() {
     let list = read("mod.rs") + &read("scripts.rs");
     let entries = fs::read_dir(folder()).unwrap();
     for name in entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()) {
-        if is_script(&name) && !BRIDGE.contains(&&*name) {
+        if is_script(&name) && !PARTS.contains(&&*name) {
             assert!(loaded.contains(&name), "{name} is loaded by nothing");
             assert!(
                 list.contains(&format!("\"{name}\"")),
@@ -130,14 +136,4 @@ fn scripts_make_no_markup_of_texts_and_no_code() {
             assert!(!script.contains(bad), "{name}: {bad}");
         }
     }
-}
-
-#[test]
-fn the_safe_face_compiles_and_is_short() {
-    let source = read("safe.jsx");
-    assert!(source.lines().count() < 300);
-    let compiled = compile_shell(&source).unwrap();
-    assert_eq!(compiled.component, "SafeFace");
-    assert_eq!(compiled.warnings, Vec::<String>::new());
-    assert_eq!(compiled.dropped_imports, Vec::<String>::new());
 }

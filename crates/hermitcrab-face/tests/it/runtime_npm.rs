@@ -1,4 +1,4 @@
-//! React by the person's npm. The npm of these tests is a shell script, and none of them asks a network.
+//! React by the person's npm or pip. Both are shell scripts in these tests, and none of them asks a network.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _};
@@ -8,30 +8,37 @@ use std::process::Command;
 use std::sync::Mutex;
 use std::time::Duration;
 
-use hermitcrab_face::{Npm, Runtime, RuntimeError};
+use hermitcrab_face::{ReactSources, ReactStatus, Runtime, RuntimeError};
+use jiff::Timestamp;
 use tempfile::TempDir;
 
-/// A data directory and an npm that does what `script` says.
+/// A data directory, an npm that does what `script` says, and no Python.
 struct Place {
     root: TempDir,
-    npm: Npm,
+    sources: ReactSources,
     told: Mutex<Vec<String>>,
 }
 
 impl Place {
     fn new(script: &str) -> Self {
         let root = TempDir::new().unwrap();
-        let program = root.path().join("npm");
+        let mut sources = ReactSources::new(Duration::from_mins(5));
+        sources.npm.program = root.path().join("npm");
+        sources.npm.hidden = vec!["CARGO_MANIFEST_DIR".into()];
+        sources.pip.program = root.path().join("python3");
+        let place = Self {
+            root,
+            sources,
+            told: Mutex::new(Vec::new()),
+        };
+        place.program("npm", script);
+        place
+    }
+
+    fn program(&self, name: &str, script: &str) {
+        let program = self.root.path().join(name);
         fs::write(&program, format!("#!/bin/sh\n{script}\n")).unwrap();
         fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
-        let mut npm = Npm::new(Duration::from_mins(5));
-        npm.program = program;
-        npm.hidden = vec!["CARGO_MANIFEST_DIR".into()];
-        Self {
-            root,
-            npm,
-            told: Mutex::new(Vec::new()),
-        }
     }
 
     fn data(&self) -> PathBuf {
@@ -44,7 +51,16 @@ impl Place {
 
     async fn react(&self) -> Result<Runtime, RuntimeError> {
         let tell = |line: &str| self.told.lock().unwrap().push(line.to_owned());
-        Runtime::react(&self.data(), &self.npm, &tell).await
+        let now = Timestamp::UNIX_EPOCH;
+        self.sources.find(&self.data(), now, &tell).await
+    }
+
+    /// The failure of npm.
+    async fn npm_fails(&self) -> RuntimeError {
+        match self.react().await.unwrap_err() {
+            RuntimeError::NotBrought { npm, .. } => *npm,
+            other => panic!("{other}"),
+        }
     }
 
     fn told(&self) -> usize {
@@ -52,11 +68,11 @@ impl Place {
     }
 }
 
+/// The names in a folder, without the lock.
 fn names(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).into_iter().flatten();
-    entries
-        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-        .collect()
+    let names = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    names.filter(|name| name != "lock").collect()
 }
 
 /// Writes two files where npm would put React's.
@@ -67,10 +83,10 @@ echo 'not React' > node_modules/react-dom/umd/react-dom.production.min.js";
 #[tokio::test]
 async fn another_script_is_refused_and_nothing_is_kept() {
     let place = Place::new(BRINGS);
-    let error = place.react().await.unwrap_err();
+    let error = place.npm_fails().await;
     assert!(matches!(error, RuntimeError::Other { .. }), "{error}");
     assert!(error.to_string().contains("expected d949f1c3"), "{error}");
-    assert_eq!(names(&place.kept()), [""; 0]);
+    assert_eq!(names(&place.kept()), ["tried.json"]);
     assert_eq!(place.told(), 1);
     assert_eq!(Runtime::kept_react(&place.data()), None);
 }
@@ -79,7 +95,7 @@ async fn another_script_is_refused_and_nothing_is_kept() {
 async fn npm_runs_no_scripts_reads_the_lock_and_sees_no_hidden_variable() {
     // Cargo sets CARGO_MANIFEST_DIR for every test.
     let place = Place::new("echo \"$*\" >&2; echo \"[$CARGO_MANIFEST_DIR]\" >&2; ls >&2; exit 3");
-    let error = place.react().await.unwrap_err().to_string();
+    let error = place.npm_fails().await.to_string();
     assert!(
         error.contains("exit status: 3") && error.contains("ci --ignore-scripts"),
         "{error}"
@@ -88,7 +104,7 @@ async fn npm_runs_no_scripts_reads_the_lock_and_sees_no_hidden_variable() {
         error.contains("[]; npm.log; package-lock.json; package.json"),
         "{error}"
     );
-    assert_eq!(names(&place.kept()), [""; 0]);
+    assert_eq!(names(&place.kept()), ["tried.json"]);
 }
 
 #[tokio::test]
@@ -96,7 +112,7 @@ async fn what_npm_says_is_cut_and_plain() {
     let place = Place::new(
         "printf 'x%.0s' $(seq 3000) >&2; printf '\\n\\033[31mE404\\033[0m no such\\n' >&2; exit 1",
     );
-    let RuntimeError::Failed { said, .. } = place.react().await.unwrap_err() else {
+    let RuntimeError::Failed { said, .. } = place.npm_fails().await else {
         panic!("npm failed");
     };
     assert!(said.len() <= 1000 && said.contains("E404"), "{said}");
@@ -106,8 +122,8 @@ async fn what_npm_says_is_cut_and_plain() {
 #[tokio::test]
 async fn a_missing_npm_is_named() {
     let mut place = Place::new("");
-    place.npm.program = place.root.path().join("nowhere/npm");
-    let error = place.react().await.unwrap_err();
+    place.sources.npm.program = place.root.path().join("nowhere/npm");
+    let error = place.npm_fails().await;
     assert!(matches!(error, RuntimeError::Start { .. }), "{error}");
     assert!(error.to_string().contains("nowhere/npm"), "{error}");
 }
@@ -123,7 +139,7 @@ async fn what_lies_in_the_data_directory_is_checked_at_each_start() {
     assert_eq!(Runtime::kept_react(&place.data()), None);
     // Asked for again, once.
     assert!(matches!(
-        place.react().await.unwrap_err(),
+        place.npm_fails().await,
         RuntimeError::Failed { .. }
     ));
     assert_eq!(place.told(), 1);
@@ -135,20 +151,16 @@ async fn what_a_killed_start_left_is_removed() {
     let left = place.kept().join(".installing-abc/node_modules");
     fs::create_dir_all(&left).unwrap();
     place.react().await.unwrap_err();
-    assert_eq!(names(&place.kept()), [""; 0]);
+    assert_eq!(names(&place.kept()), ["tried.json"]);
 }
 
-/// An npm that opens a pipe, says a word, and hangs. The pipe ends when npm does.
+/// An npm that starts a child with a pipe, says a word, and hangs with it. The pipe ends when both have.
 fn hanging() -> (Place, PathBuf) {
-    let place = Place::new("exec 9> \"$(dirname \"$0\")/pipe\"; echo here >&9; exec sleep 1000");
+    let script = "exec 9> \"$(dirname \"$0\")/pipe\"; echo here >&9; sleep 1000 & sleep 1000";
+    let place = Place::new(script);
     let pipe = place.root.path().join("pipe");
-    assert!(
-        Command::new("mkfifo")
-            .arg(&pipe)
-            .status()
-            .unwrap()
-            .success()
-    );
+    let made = Command::new("mkfifo").arg(&pipe).status().unwrap();
+    assert!(made.success());
     (place, pipe)
 }
 
@@ -171,17 +183,12 @@ async fn ended(mut pipe: BufReader<fs::File>) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_npm_that_hangs_is_ended_at_its_limit() {
+async fn an_npm_that_hangs_is_ended_at_its_limit_with_all_that_it_started() {
     let (place, pipe) = hanging();
-    let (result, pipe) = tokio::join!(place.react(), begun(pipe));
-    let error = result.unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "npm did not finish within 300 seconds",
-        "{error:?}"
-    );
+    let (error, pipe) = tokio::join!(place.npm_fails(), begun(pipe));
+    assert_eq!(error.to_string(), "npm did not finish within 300 seconds");
     ended(pipe).await;
-    assert_eq!(names(&place.kept()), [""; 0]);
+    assert_eq!(names(&place.kept()), ["tried.json"]);
 }
 
 #[tokio::test]
@@ -195,25 +202,44 @@ async fn a_caller_that_goes_away_ends_npm_and_leaves_nothing() {
     assert_eq!(names(&place.kept()), [""; 0]);
 }
 
+#[tokio::test]
+async fn the_status_names_what_is_kept_and_what_failed() {
+    let place = Place::new("echo 'no such registry' >&2; exit 1");
+    let before = ReactStatus::read(&place.data());
+    assert_eq!(
+        (before.is_whole, &before.fault, before.tried_at),
+        (false, &None, None)
+    );
+    place.react().await.unwrap_err();
+    fs::create_dir_all(&before.folder).unwrap();
+    fs::write(before.folder.join("react.production.min.js"), "torn").unwrap();
+    let after = ReactStatus::read(&place.data());
+    assert!(!after.is_whole);
+    assert!(after.fault.unwrap().contains("expected d949f1c3"));
+    assert_eq!(after.tried_at, Some(Timestamp::UNIX_EPOCH));
+    assert!(after.npm.unwrap().contains("no such registry"));
+    assert!(after.pip.unwrap().contains("python3 cannot be started"));
+}
+
 /// Needs npm and a registry: `cargo test -p orrery-hermitcrab-face -- --ignored real_react`.
 #[tokio::test]
 #[ignore = "asks the registry that this machine's npm is set to"]
 async fn real_react_is_installed_once() {
     let mut place = Place::new("");
-    place.npm.program = "npm".into();
+    place.sources.npm.program = "npm".into();
     let first = place.react().await.unwrap();
     assert_eq!(first.name(), "React 18.3.1");
     assert_eq!(names(&place.kept()), ["react-18.3.1"]);
 
-    // The second start asks nobody, and one byte more is seen.
-    place.npm.program = "/nowhere/npm".into();
+    // The second start asks no client, and one byte more is seen.
+    place.sources.npm.program = "/nowhere/npm".into();
     assert_eq!(place.react().await.unwrap(), first);
     assert_eq!(place.told(), 1);
     let file = place.kept().join("react-18.3.1/react.production.min.js");
     fs::write(&file, fs::read_to_string(&file).unwrap() + "\n").unwrap();
     assert_eq!(Runtime::kept_react(&place.data()), None);
     assert!(matches!(
-        place.react().await.unwrap_err(),
+        place.npm_fails().await,
         RuntimeError::Start { .. }
     ));
 }

@@ -116,7 +116,7 @@ impl TurnContext<'_> {
             .show(Shell { rev, compiled }, caller.cancel)
             .await;
         let mut outcome = match mounted {
-            Mounted::Failed(error) => return self.mount_failed(rev, error, caller),
+            Mounted::Failed(error) => return self.mount_failed(rev, error, true, caller),
             Mounted::Cancelled => {
                 let dropped = self.faces.forget(rev);
                 dropped.map_err(ToolError::from_io)?;
@@ -147,9 +147,13 @@ impl TurnContext<'_> {
         &self,
         rev: u64,
         error: ShellError,
+        is_new: bool,
         caller: &mut ToolCaller<'_>,
     ) -> Result<ToolResult, ToolError> {
-        (self.faces.mark(rev, Some(false))).map_err(ToolError::from_io)?;
+        // A kept one that needs React can be shown again when React is here.
+        if is_new || !error.is_need() {
+            (self.faces.mark(rev, Some(false))).map_err(ToolError::from_io)?;
+        }
         caller.events.send(Event::ShellFailed {
             rev: Some(rev),
             message: error.message.clone(),
@@ -211,7 +215,7 @@ impl TurnContext<'_> {
             .show(Shell { rev, compiled }, caller.cancel)
             .await
         {
-            Mounted::Failed(error) => return self.mount_failed(rev, error, caller),
+            Mounted::Failed(error) => return self.mount_failed(rev, error, false, caller),
             Mounted::Cancelled => return Err(stopped()),
             Mounted::Yes => Some(true),
             Mounted::NoPage => None,

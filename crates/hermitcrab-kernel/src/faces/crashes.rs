@@ -51,6 +51,11 @@ impl FaceRecovery {
             Self::Shell(next) => format!("face {next} is shown"),
             Self::Safe => "the safe face is shown".to_owned(),
         };
-        format!("face {rev} died: {}; {shown}", error.line())
+        let failed = if error.is_need() {
+            "cannot be shown"
+        } else {
+            "died"
+        };
+        format!("face {rev} {failed}: {}; {shown}", error.line())
     }
 }

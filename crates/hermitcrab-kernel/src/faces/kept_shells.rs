@@ -4,10 +4,11 @@ use llm_client::Redactor;
 
 use super::shell::ShellInfo;
 use super::shells::Shells;
+use super::state::ShellState;
 use crate::KernelError;
 use crate::storage::FileStore;
 
-/// The kept shells of a data directory, to look at: also while another process writes. Nothing else in the directory is read.
+/// The kept shells of a data directory, to look at: also while another process writes.
 #[derive(Debug)]
 pub struct KeptShells {
     files: FileStore,
@@ -38,6 +39,15 @@ impl KeptShells {
     /// The shells, oldest first.
     pub fn list(&self) -> &[ShellInfo] {
         self.shells.list()
+    }
+
+    /// The face: the current shell, or the newest one that has not failed; `None` if there is none.
+    ///
+    /// # Errors
+    /// [`KernelError::Newer`]; or the state cannot be read.
+    pub fn good(&self) -> Result<Option<&ShellInfo>, KernelError> {
+        let (state, _) = ShellState::open(&self.files)?;
+        Ok(self.shells.good(state.shell, &[]))
     }
 
     /// The source of a shell; `None` if it is not kept.

@@ -110,16 +110,24 @@ impl FaceManager {
     /// Handles the crash of a shell that was the face: counts it, notes it for the model, and returns the face from now
     /// on. The caller shows that one, by the tool `shell_use`; a failure there is one more crash.
     ///
-    /// A crash of kind `timeout` is a hang; a shell that hung is never restored. A caller that shows each returned face
+    /// A crash of kind `timeout` is a hang; a shell that hung is never restored. A kept shell that needs React where React is
+    /// not (`needs_react`) gives way to an earlier one, and nothing is counted. A caller that shows each returned face
     /// and reports each crash reaches [`FaceRecovery::Safe`] after at most two crashes of every kept shell.
     pub fn on_face_crash(&self, rev: u64, error: &ShellError) -> FaceRecovery {
         let current = self.state().shell;
         let mut shells = self.kept();
-        let counted = shells.died(&self.files, rev, error.is_hang());
+        let counted = if error.is_need() {
+            Ok(())
+        } else {
+            shells.died(&self.files, rev, error.is_hang())
+        };
         let next = match current {
             // A new shell took its place meanwhile.
             Some(current) if current != rev => FaceRecovery::Shell(current),
-            Some(_) => (shells.after(rev)).map_or(FaceRecovery::Safe, FaceRecovery::Shell),
+            Some(_) => {
+                let next = shells.after(rev, !error.is_need());
+                next.map_or(FaceRecovery::Safe, FaceRecovery::Shell)
+            }
             // The host's own is shown already, and no late report takes it away.
             None => FaceRecovery::Safe,
         };
@@ -242,10 +250,10 @@ impl FaceManager {
         self.kept().forget(&self.files, rev)
     }
 
-    /// The shell to restore: the newest one that has not failed, the current one first.
-    pub(crate) fn good(&self) -> Option<u64> {
+    /// The shell to restore: the newest one that has not failed, the current one first; without those that were passed over.
+    pub(crate) fn good(&self, passed: &[u64]) -> Option<u64> {
         let current = self.state().shell;
-        self.kept().good(current).map(|shell| shell.rev)
+        self.kept().good(current, passed).map(|shell| shell.rev)
     }
 
     /// Shows a shell. One that died as soon as it had mounted did not mount.

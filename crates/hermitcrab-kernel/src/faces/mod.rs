@@ -15,4 +15,4 @@ pub use kept_shells::KeptShells;
 pub use manager::FaceManager;
 pub(crate) use manager::NO_COMPILER;
 pub(crate) use notes::Notes;
-pub use shell::{CompiledShell, Shell, ShellCompiler, ShellError, ShellInfo};
+pub use shell::{CompiledShell, Need, Shell, ShellCompiler, ShellError, ShellInfo};

@@ -27,14 +27,71 @@ pub struct CompiledShell {
     pub dropped_imports: Vec<String>,
     /// The warnings for the author.
     pub warnings: Vec<String>,
+    /// The features of React that it uses and only React itself has, by their places.
+    pub needs: Vec<Need>,
 }
+
+/// A feature of React that only React itself has, and the place where a shell uses it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[expect(clippy::exhaustive_structs, reason = "a feature and its place")]
+pub struct Need {
+    /// The name, such as `createPortal`; `computed` for any other computed member of `React`.
+    pub feature: String,
+    /// The line of the shell's source, from 1.
+    pub line: u32,
+    /// The column, from 1, in characters.
+    pub column: u32,
+}
+
+/// The kind of the error of a shell that is not shown without React.
+const NEEDS_REACT: &str = "needs_react";
+/// The number of features that such an error names.
+const NAMED: usize = 5;
+
+impl CompiledShell {
+    /// The error of a host without React; `None` if the shell needs none.
+    pub fn needs_react(&self) -> Option<ShellError> {
+        let first = self.needs.first()?;
+        let mut features: Vec<&Need> = Vec::new();
+        for need in &self.needs {
+            if !features.iter().any(|named| named.feature == need.feature) {
+                features.push(need);
+            }
+        }
+        let named = features.iter().take(NAMED);
+        let named: Vec<_> = named
+            .map(|need| format!("{} (line {})", need.feature, need.line))
+            .collect();
+        let more = match features.len().saturating_sub(NAMED) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let text = self.source.lines().nth(first.line as usize - 1);
+        Some(ShellError {
+            line: Some(first.line),
+            column: Some(first.column),
+            source_line: text.map(|text| text.chars().take(LONGEST_LINE).collect()),
+            ..ShellError::new(
+                NEEDS_REACT,
+                format!(
+                    "this face needs React for {}{more}; React is not installed here: write it without, or the person can run \
+                     \"hermitcrab runtime fetch\"",
+                    named.join(", ")
+                ),
+            )
+        })
+    }
+}
+
+/// The longest line of a source that such an error quotes, in characters.
+const LONGEST_LINE: usize = 240;
 
 /// An error of a shell.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[expect(clippy::exhaustive_structs, reason = "a compiler gives every field")]
 pub struct ShellError {
     /// `syntax`, `import`, `undefined_name`, `async_component`, `no_code`, `no_component`, `too_large`, or a phase of
-    /// loading: `load`, `render`, `timeout`.
+    /// loading: `load`, `render`, `timeout`; or `needs_react`.
     pub kind: String,
     /// The error message.
     pub message: String,
@@ -51,6 +108,11 @@ pub struct ShellError {
 }
 
 impl ShellError {
+    /// Whether the shell was not shown because React is not here.
+    pub(crate) fn is_need(&self) -> bool {
+        self.kind == NEEDS_REACT
+    }
+
     /// An error without a position.
     pub(crate) fn new(kind: &str, message: impl Into<String>) -> Self {
         Self {

@@ -177,11 +177,12 @@ impl Shells {
         of_kind(false).chain(of_kind(true)).collect()
     }
 
-    /// The shell to go back to: the newest one that has not failed, the current one first.
-    pub fn good(&self, current: Option<u64>) -> Option<&ShellInfo> {
-        let newest = || self.kept.iter().rev().find(|shell| is_sound(shell));
-        let current = self.kept.iter().find(|shell| Some(shell.rev) == current);
-        current.filter(|shell| is_sound(shell)).or_else(newest)
+    /// The shell to go back to: the newest one that has not failed, the current one first; without those that were passed over.
+    pub fn good(&self, current: Option<u64>, passed: &[u64]) -> Option<&ShellInfo> {
+        let can = |shell: &&ShellInfo| is_sound(shell) && !passed.contains(&shell.rev);
+        let mut sound = self.kept.iter().rev().filter(can);
+        let current = (sound.clone()).find(|shell| Some(shell.rev) == current);
+        current.or_else(|| sound.next())
     }
 
     /// Forgets a shell that was never shown.
@@ -210,12 +211,13 @@ impl Shells {
         shell.map_or(0, |shell| shell.deaths)
     }
 
-    /// The shell to show when `rev` died: the newest sound one before it, else `rev` itself if it still is.
-    pub fn after(&self, rev: u64) -> Option<u64> {
+    /// The shell to show when `rev` died: the newest sound one before it, else `rev` itself, if it is sound and may be shown
+    /// `again`.
+    pub fn after(&self, rev: u64, again: bool) -> Option<u64> {
         let sound = self.kept.iter().rev().filter(|shell| is_sound(shell));
         let mut revs = sound.map(|shell| shell.rev);
         let earlier = revs.clone().find(|other| *other < rev);
-        earlier.or_else(|| revs.find(|other| *other == rev))
+        earlier.or_else(|| revs.find(|other| again && *other == rev))
     }
 
     fn save(&self, files: &FileStore) -> io::Result<()> {

@@ -180,10 +180,19 @@ impl<'a> Boot<'a> {
             return Ok(awake.then(again));
         }
         let mut failed = None;
-        // Each shell that fails is marked, so that this ends.
-        while let Some(rev) = self.context.faces.good() {
+        // Shells that need React, which is not here: they are not bad.
+        let mut passed = Vec::new();
+        // Each shell that fails is marked or passed over, so that this ends.
+        while let Some(rev) = self.context.faces.good(&passed) {
             let shown = self.show_kept(rev).await;
-            let mounted = shown.as_ref().map_or(Some(false), |mounted| *mounted);
+            let mounted = match &shown {
+                Ok(mounted) => *mounted,
+                Err(errors) if errors.iter().any(ShellError::is_need) => {
+                    passed.push(rev);
+                    None
+                }
+                Err(_) => Some(false),
+            };
             (self.context.faces)
                 .mark(rev, mounted)
                 .map_err(KernelError::file("shells.json"))?;
@@ -200,6 +209,10 @@ impl<'a> Boot<'a> {
             failed.get_or_insert(errors);
         }
         self.face_is(None)?;
+        // The next start would pass them over as well: the model writes one that needs no React.
+        if !passed.is_empty() {
+            return Ok(None);
+        }
         Ok(failed.map(|errors| {
             let mut report = again();
             report.safe_face = Some(SafeFace {

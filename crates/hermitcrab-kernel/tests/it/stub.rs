@@ -39,6 +39,7 @@ impl ShellCompiler for StubCompiler {
             map: None,
             dropped_imports: Vec::new(),
             warnings: vec!["not compiled: there is no page here".to_owned()],
+            needs: Vec::new(),
         })
     }
 }

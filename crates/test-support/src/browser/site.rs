@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 
 use axum::Router;
 use axum::extract::Request;
-use axum::http::header::CONTENT_TYPE;
+use axum::http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use tokio::net::TcpListener;
@@ -16,6 +16,7 @@ use tokio::task::AbortHandle;
 pub struct Served {
     mime: &'static str,
     body: Vec<u8>,
+    policy: Option<&'static str>,
 }
 
 impl Served {
@@ -24,7 +25,15 @@ impl Served {
         Self {
             mime,
             body: body.into(),
+            policy: None,
         }
+    }
+
+    /// The file with a content security policy.
+    #[must_use]
+    pub fn under(self, policy: &'static str) -> Self {
+        let policy = Some(policy);
+        Self { policy, ..self }
     }
 
     /// A page.
@@ -80,5 +89,11 @@ fn answer(file: Served) -> Response {
     let mut response = file.body.into_response();
     let mime = HeaderValue::from_static(file.mime);
     response.headers_mut().insert(CONTENT_TYPE, mime);
+    if let Some(policy) = file.policy {
+        let policy = HeaderValue::from_static(policy);
+        response
+            .headers_mut()
+            .insert(CONTENT_SECURITY_POLICY, policy);
+    }
     response
 }

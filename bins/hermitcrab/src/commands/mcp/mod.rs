@@ -7,6 +7,7 @@
 mod blocks;
 mod client;
 mod config;
+mod face;
 mod orient;
 mod reply;
 mod resources;
@@ -25,13 +26,14 @@ use crate::data_dir::DataDir;
 use crate::error::Error;
 use blocks::ServedBlocks;
 pub use client::McpCommand;
+use face::ServedFace;
 use server::Server;
 
 /// Examples of the command, which tests run.
 pub const EXAMPLES: &str = "\
 Examples:
   hermitcrab mcp
-  hermitcrab mcp --write
+  hermitcrab mcp --write --ui
   hermitcrab mcp --write --print-config
   hermitcrab mcp add other --allow block_read -- hermitcrab mcp";
 
@@ -40,6 +42,9 @@ pub struct McpArgs {
     /// Let the client change blocks. No other process can change them while the server runs.
     #[arg(long)]
     pub write: bool,
+    /// Let a client with MCP Apps show the face.
+    #[arg(long)]
+    pub ui: bool,
     /// Print the configuration with which an MCP client starts this server, and exit.
     #[arg(long)]
     pub print_config: bool,
@@ -56,20 +61,22 @@ pub fn execute(
     session: &mut Session,
 ) -> Result<Exit, Failure> {
     if let Some(command) = &args.command {
-        if args.write || args.print_config {
+        if args.write || args.ui || args.print_config {
             return Err(Error::McpFlags.failure());
         }
         return client::execute(command, &data()?, session);
     }
     if args.print_config {
-        return config::print(args.write, flag, session);
+        return config::print(args, flag, session);
     }
-    let blocks = ServedBlocks::open(data()?, args.write).map_err(Error::failure)?;
+    let data = data()?;
+    let face = args.ui.then(|| ServedFace::new(data.path(), args.write));
+    let blocks = ServedBlocks::open(data, args.write).map_err(Error::failure)?;
     if std::io::stdin().is_terminal() {
         session.warn("this is a server for an MCP client, which starts it and writes to its stdin");
     }
     // One thread is enough: the requests of a client are handled one after another.
-    bin_support::block_on(serve(Server::new(blocks)))?
+    bin_support::block_on(serve(Server::new(blocks, face)))?
 }
 
 async fn serve(server: Server) -> Result<Exit, Failure> {

@@ -11,6 +11,7 @@ use rmcp::{RoleServer, ServerHandler};
 use serde_json::json;
 
 use super::blocks::ServedBlocks;
+use super::face::{self, ServedFace};
 use super::reply::{clean, quoted};
 use super::{orient, resources, tools};
 
@@ -24,11 +25,18 @@ const ORIENT: &str = "orient";
 /// The server of one client.
 pub struct Server {
     blocks: ServedBlocks,
+    face: Option<ServedFace>,
 }
 
 impl Server {
-    pub fn new(blocks: ServedBlocks) -> Self {
-        Self { blocks }
+    pub fn new(blocks: ServedBlocks, face: Option<ServedFace>) -> Self {
+        Self { blocks, face }
+    }
+
+    /// Returns the face for a client that can show it.
+    fn face(&self, context: &RequestContext<RoleServer>) -> Option<&ServedFace> {
+        let shown = face::is_shown_by(&context.client_capabilities()?);
+        self.face.as_ref().filter(|_| shown)
     }
 }
 
@@ -47,11 +55,11 @@ impl ServerHandler for Server {
     async fn list_tools(
         &self,
         _: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        Ok(ListToolsResult::with_all_items(tools::list(
-            self.blocks.can_write(),
-        )))
+        let mut tools = tools::list(self.blocks.can_write());
+        tools.extend(self.face(&context).map(|_| face::tool()));
+        Ok(ListToolsResult::with_all_items(tools))
     }
 
     async fn call_tool(
@@ -59,6 +67,11 @@ impl ServerHandler for Server {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
+        if let Some(face) = self.face(&context)
+            && request.name == face::TOOL
+        {
+            return Ok(face.described().into());
+        }
         let client = client_name(&context);
         match tools::call(&request.name, request.arguments, &self.blocks, &client) {
             Some(result) => Ok(result.into()),
@@ -76,12 +89,12 @@ impl ServerHandler for Server {
     async fn list_resources(
         &self,
         _: Option<PaginatedRequestParams>,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
         let found = self.blocks.with(resources::list).flatten();
-        found
-            .map(ListResourcesResult::with_all_items)
-            .map_err(|fault| refusal(&fault))
+        let mut found = found.map_err(|fault| refusal(&fault))?;
+        found.extend(self.face(&context).map(|_| face::resource()));
+        Ok(ListResourcesResult::with_all_items(found))
     }
 
     async fn list_resource_templates(
@@ -97,8 +110,14 @@ impl ServerHandler for Server {
     async fn read_resource(
         &self,
         request: ReadResourceRequestParams,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
+        if let Some(face) = self.face(&context)
+            && request.uri == face::URI
+        {
+            let contents = face.contents().map_err(|fault| refusal(&fault))?;
+            return Ok(ReadResourceResult::new(vec![contents]).into());
+        }
         let found = self
             .blocks
             .with(|store| resources::read(&request.uri, store))

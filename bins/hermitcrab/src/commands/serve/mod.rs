@@ -4,14 +4,17 @@ mod page_keys;
 mod switch_brain;
 
 use std::io::Write as _;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use bin_support::model::{ModelFlags, ProviderName};
+use bin_support::model::ModelFlags;
 use bin_support::{Exit, Failure, Interrupt, Session, block_on_threads, escape};
 use clap::ValueEnum;
-use hermitcrab_face::{FaceConfig, FaceError, FaceServer, Keys as _, Npm, Runtime, WebHost};
+use hermitcrab_face::{
+    BuiltinReason, FaceConfig, FaceError, FaceServer, Keys as _, Runtime, RuntimeError, WebHost,
+};
 use hermitcrab_kernel::{Face, Kernel};
 use llm_client::Redactor;
 use tokio_util::sync::CancellationToken;
@@ -20,8 +23,8 @@ use crate::data_dir::DataDir;
 use crate::error::{Error, with_sources};
 use crate::flags::{KernelFlags, MODEL};
 use crate::kernel_setup;
-use crate::key_file;
 use crate::model_setup::ModelSetup;
+use crate::react_sources::{CLIENT_LIMIT, react_sources, show_begin};
 use page_keys::PageKeys;
 use switch_brain::SwitchBrain;
 
@@ -32,8 +35,6 @@ Examples:
   hermitcrab serve --no-open --port 8100
   hermitcrab serve --safe";
 
-/// The time limit of npm.
-const NPM_LIMIT: Duration = Duration::from_mins(1);
 /// The time that the first face waits for React. It is enough if an earlier start has installed React.
 const INSTALLED_LIMIT: Duration = Duration::from_secs(2);
 
@@ -52,9 +53,12 @@ pub struct ServeArgs {
     /// Built-in face, without a call of the model.
     #[arg(long, conflicts_with = "fresh")]
     pub safe: bool,
-    /// Library that runs a face [default: React by npm; if that fails, the built-in one].
+    /// Library that runs a face [default: React by npm or pip; if that fails, the built-in one].
     #[arg(long, value_enum)]
     pub runtime: Option<RuntimeName>,
+    /// Folder with react.production.min.js and react-dom.production.min.js of React 18.3.1, or with both in umd/.
+    #[arg(long, value_name = "DIR", conflicts_with = "runtime")]
+    pub react: Option<PathBuf>,
     #[command(flatten)]
     pub kernel: KernelFlags,
     #[command(flatten, next_help_heading = MODEL)]
@@ -63,7 +67,7 @@ pub struct ServeArgs {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum RuntimeName {
-    /// React 18; npm installs it into the data directory once.
+    /// React 18; npm or pip installs it into the data directory once.
     React,
     /// A small part of React that is built into this program.
     Builtin,
@@ -81,6 +85,8 @@ async fn serve(
     session: &mut Session,
     interrupt: Interrupt,
 ) -> Result<Exit, Failure> {
+    let given = args.react.as_deref().map(Runtime::given_react);
+    let given = (given.transpose()).map_err(|error| Error::GivenReact(error).failure())?;
     let host = WebHost::default();
     let (kernel, keys) = open(args, data, host.clone(), session)?;
     let (end, cut) = (CancellationToken::new(), Arc::new(AtomicBool::new(false)));
@@ -98,11 +104,17 @@ async fn serve(
     let mut config = FaceConfig::default();
     config.port = args.port;
     // A person who asks for React sees no face without it.
-    config.runtime_wait = if args.runtime.is_some() {
-        NPM_LIMIT
+    config.runtime_wait = if args.runtime == Some(RuntimeName::React) {
+        3 * CLIENT_LIMIT
     } else {
         INSTALLED_LIMIT
     };
+    let searches = given.is_none() && args.runtime != Some(RuntimeName::Builtin);
+    if let Some(react) = given {
+        config.runtime = react;
+    } else if searches {
+        config.runtime = Runtime::builtin_because(BuiltinReason::Installing);
+    }
     config.safe = args.safe;
     env!("CARGO_PKG_VERSION").clone_into(&mut config.version);
     let bound = FaceServer::bind(kernel.clone(), host, Arc::new(keys), config).await;
@@ -121,6 +133,9 @@ async fn serve(
     }
     let mut failed = None;
     let search = async {
+        if !searches {
+            return None;
+        }
         let found = better_runtime(args.runtime, data, session).await;
         found.unwrap_or_else(|error| {
             failed = Some(error);
@@ -172,7 +187,7 @@ fn bind_error(port: Option<u16>, error: FaceError) -> Error {
     }
 }
 
-/// Returns React, or `None` for the built-in library.
+/// Returns React, or the built-in library with the reason why React is not there.
 ///
 /// A missing React is a failure only if the flag asks for it.
 async fn better_runtime(
@@ -180,29 +195,21 @@ async fn better_runtime(
     data: &DataDir,
     session: &Session,
 ) -> Result<Option<Runtime>, Failure> {
-    if name == Some(RuntimeName::Builtin) {
-        return Ok(None);
-    }
-    let providers = ProviderName::value_variants().iter();
-    let hidden = providers.flat_map(|provider| provider.key_variables(key_file::PROGRAM));
-    let mut npm = Npm::new(NPM_LIMIT);
-    npm.hidden = hidden.collect();
-    let show = |line: &str| {
-        let most = NPM_LIMIT.as_secs();
-        tracing::info!(
-            "{} (at most {most} s; --runtime builtin goes without)",
-            escape(line)
-        );
-    };
-    match Runtime::react(data.path(), &npm, &show).await {
-        Ok(react) => Ok(Some(react)),
-        Err(error) if name.is_some() => Err(Error::Runtime(error).failure()),
-        Err(error) => {
-            let error = escape(&with_sources(&error));
-            session.warn(&format!("faces run on the built-in subset: {error}"));
-            Ok(None)
+    let is_asked_for = name == Some(RuntimeName::React);
+    let sources = react_sources(is_asked_for);
+    let found = sources.find(data.path(), data.now(), &show_begin).await;
+    found.map(Some).or_else(|error| {
+        if is_asked_for {
+            return Err(Error::Runtime(error).failure());
         }
-    }
+        let why = escape(&with_sources(&error));
+        session.warn(&format!("faces run on the built-in subset: {why}"));
+        let reason = match error {
+            RuntimeError::Busy { .. } => BuiltinReason::Installing,
+            _ => BuiltinReason::NoNpm(why),
+        };
+        Ok(Some(Runtime::builtin_because(reason)))
+    })
 }
 
 /// Opens the address in a browser. If that fails, the person can open the printed address.

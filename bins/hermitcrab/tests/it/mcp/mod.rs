@@ -1,5 +1,6 @@
 //! The MCP server: the tools, resources and prompts of a client, and their effects.
 
+mod apps;
 mod client;
 mod reader;
 mod sdk;
@@ -30,7 +31,7 @@ fn yard() -> Place {
 fn the_configuration_names_the_program_by_its_full_path() {
     let place = yard();
     let data = place.root().canonicalize().unwrap().join(DATA);
-    for flags in [&[][..], &["--write"]] {
+    for flags in [&[][..], &["--write"], &["--write", "--ui"]] {
         let words = [&["mcp", "--print-config"], flags].concat();
         let config = place.run(&words).exits(0).json();
         let server = &config["mcpServers"]["hermitcrab"];

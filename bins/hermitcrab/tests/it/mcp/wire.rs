@@ -19,20 +19,20 @@ fn opening(name: &str) -> Vec<Value> {
     ]
 }
 
-fn request(id: u32, method: &str, params: Value) -> Value {
+pub fn request(id: u32, method: &str, params: Value) -> Value {
     let mut request = json!({"jsonrpc": "2.0", "id": id, "method": method});
     request["params"] = params;
     request
 }
 
-fn call(id: u32, tool: &str, arguments: Value) -> Value {
+pub fn call(id: u32, tool: &str, arguments: Value) -> Value {
     let mut params = json!({"name": tool});
     params["arguments"] = arguments;
     request(id, "tools/call", params)
 }
 
 /// Returns the messages, one a line.
-fn lines(messages: &[Value]) -> String {
+pub fn lines(messages: &[Value]) -> String {
     messages.iter().fold(String::new(), |mut text, message| {
         writeln!(text, "{message}").unwrap();
         text
@@ -55,7 +55,7 @@ fn messages(ran: &Ran) -> Vec<Value> {
 
 /// Returns the answer to the request with this id.
 #[track_caller]
-fn answer(ran: &Ran, id: u32) -> Value {
+pub fn answer(ran: &Ran, id: u32) -> Value {
     let found = messages(ran)
         .into_iter()
         .find(|message| message["id"] == id);

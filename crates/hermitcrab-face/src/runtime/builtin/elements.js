@@ -1,41 +1,21 @@
-// Elements: what JSX makes, and what components return.
-
+// Elements: what JSX makes and what components return.
 const ELEMENT = Symbol.for('react.element');
 const MEMO = Symbol.for('react.memo');
 const FORWARD = Symbol.for('react.forward_ref');
-const PROVIDER = Symbol.for('react.provider');
 const Fragment = Symbol.for('react.fragment');
 const TEXT = Symbol('text');
-const PORTAL = Symbol.for('react.portal');
-const ROOT = Symbol('root');
-const StrictMode = Symbol.for('react.strict_mode');
-const Suspense = Symbol.for('react.suspense');
-const Profiler = Symbol.for('react.profiler');
-const GROUPS = new Set([Fragment, PORTAL, ROOT, StrictMode, Suspense, Profiler]);
 
-const element = (type, key, ref, props) => ({ $$typeof: ELEMENT, type, key, ref, props });
+const isGiven = (value) => value !== null && value !== undefined;
+const isObject = (value) => typeof value === 'object' && value !== null;
+const isIterable = (value) => isObject(value) && typeof value[Symbol.iterator] === 'function';
 const isValidElement = (value) => isObject(value) && value.$$typeof === ELEMENT;
+const element = (type, props, key = null, ref = null) => ({ $$typeof: ELEMENT, type, key, ref, props });
 
 function createElement(type, config, ...children) {
-  return build(type, null, null, {}, config, children);
-}
-
-function cloneElement(source, config, ...children) {
-  return build(source.type, source.key, source.ref, { ...source.props }, config, children);
-}
-
-function build(type, key, ref, props, config, children) {
-  for (const name of Object.keys(config || {})) {
-    if (name === 'key') key = config.key === undefined ? key : '' + config.key;
-    else if (name === 'ref') ref = config.ref === undefined ? ref : config.ref;
-    else if (name !== '__self' && name !== '__source') props[name] = config[name];
-  }
+  const { key, ref = null, ...given } = config || {};
+  const props = { ...(type && type.defaultProps), ...given };
   if (children.length > 0) props.children = children.length === 1 ? children[0] : children;
-  const defaults = type && type.defaultProps;
-  for (const name of Object.keys(defaults || {})) {
-    if (props[name] === undefined) props[name] = defaults[name];
-  }
-  return element(type, key, ref, props);
+  return element(type, props, key === undefined ? null : '' + key, ref);
 }
 
 /// What a component returned, or an element's children: a list, or one item.
@@ -44,18 +24,23 @@ function listOf(out) {
   return isIterable(inner) ? Array.from(inner) : inner;
 }
 
-const isGiven = (value) => value !== null && value !== undefined;
-const isObject = (value) => typeof value === 'object' && value !== null;
-const isIterable = (value) => isObject(value) && typeof value[Symbol.iterator] === 'function';
-
 /// One entry of such a list as an element, `null` if it shows nothing.
 function asElement(item) {
-  if (typeof item === 'string') return item === '' ? null : element(TEXT, null, null, item);
-  if (typeof item === 'number') return element(TEXT, null, null, '' + item);
-  if (!isObject(item)) return null;
-  if (item.$$typeof === ELEMENT || item.$$typeof === PORTAL) return item;
-  if (Array.isArray(item) || isIterable(item)) return element(Fragment, null, null, { children: Array.from(item) });
-  const found = Object.prototype.toString.call(item) === '[object Object]'
-    ? 'object with keys {' + Object.keys(item).join(', ') + '}' : String(item);
-  throw new Error('Objects are not valid as a React child (found: ' + found + '). To show a list, use an array.');
+  if (typeof item === 'number' || (typeof item === 'string' && item !== '')) return element(TEXT, '' + item);
+  if (!isObject(item) || isValidElement(item)) return isObject(item) ? item : null;
+  if (isIterable(item)) return element(Fragment, { children: Array.from(item) });
+  throw new Error('Objects are not valid as a React child: found ' + item + '. To show a list, use an array.');
+}
+
+function sameProps(a, b) {
+  const names = Object.keys(a);
+  return names.length === Object.keys(b).length
+    && names.every((name) => Object.hasOwn(b, name) && Object.is(a[name], b[name]));
+}
+
+function createContext(value) {
+  const context = { value };
+  context.Provider = { context };
+  context.Consumer = ({ children }) => children(useContext(context));
+  return context;
 }

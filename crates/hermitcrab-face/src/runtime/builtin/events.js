@@ -1,107 +1,62 @@
-// Events: heard at the roots, handed along the tree.
+// Events. The root hears all of them, so that what handlers change is shown after all of them have run.
+const partOfNode = new WeakMap();
+const NAMES = { focusin: 'focus', focusout: 'blur', dblclick: 'doubleclick' };
+/// The walk changes the document. Events that this makes, such as a loss of focus, are not the person's.
+let quiet = false;
 
-// Handlers stand at the roots, as React's do: what a handler changes is shown after all of them have run.
-const containers = new Set();
-const natives = new Map();
-const ODD = { onDoubleClick: 'dblclick', onFocus: 'focusin', onBlur: 'focusout' };
-const handled = { true: new WeakSet(), false: new WeakSet() };
-const OF_MOUSE = /^on(Click|DoubleClick|Mouse(Down|Move|Up|Enter))(Capture)?$/;
-
-function listen(prop) {
-  const name = prop.replace(/^(on(?:Got|Lost)PointerCapture|.*?)(?:Capture)?$/, '$1');
-  const types = name === 'onChange' ? ['input', 'change'] : [ODD[name] || name.slice(2).toLowerCase()];
-  for (const type of types) {
-    if (!natives.has(type)) containers.forEach((container) => hear(container, type));
-    if (!natives.has(type) || name !== 'onChange') natives.set(type, name === 'onChange' ? null : name);
+function listenAt(root) {
+  const own = Object.keys(NAMES).concat('compositionstart', 'compositionupdate', 'compositionend');
+  for (const name in root.node) if (/^on(?!focus$|blur$|dblclick$)/.test(name)) own.push(name.slice(2));
+  for (const type of own) {
+    // Scrolling does not wait for handlers, so they cannot prevent it.
+    const passive = /^(touchstart|touchmove|wheel)$/.test(type);
+    root.node.addEventListener(type, (event) => dispatch(root, event, true), { capture: true, passive });
+    root.node.addEventListener(type, (event) => dispatch(root, event, false), { passive });
   }
 }
 
-function listenAt(container) {
-  if (containers.has(container)) return;
-  containers.add(container);
-  for (const type of natives.keys()) hear(container, type);
-}
-
-function hear(container, type) {
-  // Scrolling does not wait for handlers, so they cannot prevent it.
-  const passive = /^(touchstart|touchmove|wheel)$/.test(type);
-  container.addEventListener(type, (event) => dispatch(event, true), { capture: true, passive });
-  container.addEventListener(type, (event) => dispatch(event, false), { passive });
-}
-
-function dispatch(event, capture) {
-  if (moving || handled[capture].has(event)) return;
-  handled[capture].add(event);
-  let node = event.target;
-  while (node && !partOfNode.has(node)) node = node.parentNode;
-  const part = node && partOfNode.get(node);
-  if (!part || !part.alive) return;
-
-  const late = part.type === 'select' || /^(checkbox|radio|file)$/.test(part.el.props.type);
+function dispatch(root, event, capture) {
+  let { target } = event;
+  while (target && !partOfNode.has(target)) target = target.parentNode;
+  const part = partOfNode.get(target);
+  if (quiet || !part || !part.alive) return;
+  const path = [];
+  for (let at = part; at; at = at.parent) path.push(at);
+  if (path.pop() !== root) return;
+  const { type } = part.el.props;
+  const kind = part.type === 'select' || /^(checkbox|radio|file)$/.test(type) ? 'change' : 'input';
   // Between "1" and "1." a number has not changed.
-  const same = part.el.props.type === 'number' && node.value === part.shown;
-  const changes = FIELDS.has(part.type) && node === event.target && event.type === (late ? 'change' : 'input') && !same;
-  const names = [natives.get(event.type)];
-  if (changes) names.push('onChange');
-  const calls = [];
-  for (const name of names) {
-    if (!name) continue;
-    const path = [];
-    for (let at = part; at; at = at.parent) {
-      if (typeof at.type === 'string') path.push(at);
-    }
-    if (capture) collect(calls, path.slice().reverse(), name + 'Capture', name);
-    // What does not bubble is heard on its way down, and only its target is told.
-    const hears = event.bubbles ? path : node === event.target ? [part] : [];
-    if (capture !== event.bubbles) collect(calls, hears, name, name);
+  const changes = event.type === kind && FIELD.test(part.type) && !(type === 'number' && target.value === part.shown);
+  const hosts = path.filter((at) => typeof at.type === 'string');
+  // What does not bubble is heard on its way down, at its target only.
+  const heard = event.bubbles ? hosts : hosts.slice(0, target === event.target);
+  for (const name of [event.type !== 'change' && (NAMES[event.type] || event.type), changes && 'change']) {
+    if (capture) callHandlers(event, name, 'capture', hosts.toReversed());
+    if (capture !== event.bubbles) callHandlers(event, name, '', heard);
   }
-  if (calls.length > 0) runHandlers(event, calls);
-  if (!capture && changes) {
-    flush();
-    restore(part);
-  }
+  if (capture || !changes) return;
+  // A field shows what its props say, whatever was typed into it; so do the others of its group.
+  flush();
+  const group = type === 'radio' ? root.node.querySelectorAll('input[type=radio]') : [target];
+  group.forEach((node) => partOfNode.has(node) && setField(partOfNode.get(node)));
 }
 
-function collect(calls, path, prop, name) {
-  for (const { node, type, el: { props } } of path) {
-    const off = props.disabled && /^(button|input|select|textarea)$/.test(type) && OF_MOUSE.test(prop);
-    if (typeof props[prop] === 'function' && !off) calls.push({ node, call: props[prop], name });
-  }
-}
-
-function runHandlers(event, calls) {
-  const before = inEvent;
-  const own = (name, value) => Object.defineProperty(event, name, { value, configurable: true });
-  own('nativeEvent', event);
-  own('persist', () => {});
-  own('isPersistent', () => true);
-  own('isDefaultPrevented', () => event.defaultPrevented);
-  own('isPropagationStopped', () => event.cancelBubble);
-  inEvent = true;
-  for (const { node, call, name } of calls) {
-    if (event.cancelBubble) break;
-    own('currentTarget', node);
-    own('type', name === 'onDoubleClick' ? 'dblclick' : name.slice(2).toLowerCase());
+function callHandlers(event, name, phase, path) {
+  for (const { node, el: { props }, handlers } of path) {
+    const call = handlers['on' + name + phase];
+    const off = props.disabled && /click|mouse/.test(name) && FORM.test(node.localName);
+    if (typeof call !== 'function' || off || event.cancelBubble) continue;
+    const more = {
+      currentTarget: node, type: name === 'doubleclick' ? event.type : name, nativeEvent: event, persist: () => {},
+      isDefaultPrevented: () => event.defaultPrevented, isPropagationStopped: () => event.cancelBubble,
+    };
+    for (const key of Object.keys(more)) Object.defineProperty(event, key, { value: more[key], configurable: true });
     try {
       call(event);
     } catch (error) {
       reportError(error);
     }
   }
-  inEvent = before;
   delete event.currentTarget;
   delete event.type;
-}
-
-/// A field shows what its props say, whatever was typed into it.
-function restore(part) {
-  if (!part.alive) return;
-  setField(part, false);
-  const { node, el: { props } } = part;
-  if (props.type !== 'radio' || !node.name) return;
-  for (const other of node.getRootNode().querySelectorAll('input[type=radio]')) {
-    const group = other !== node && other.name === node.name && other.form === node.form;
-    const neighbour = group && partOfNode.get(other);
-    if (neighbour && neighbour.alive) setField(neighbour, false);
-  }
 }

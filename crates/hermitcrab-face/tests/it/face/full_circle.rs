@@ -3,10 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use hermitcrab_face::Runtime;
 use hermitcrab_kernel::conversation::Author;
 use hermitcrab_kernel::{OfflineBrain, ScriptBrain};
 
 use super::home::{FACE, Plan};
+use super::react;
 use test_support::browser::{self, Browser};
 
 /// Says something in the face of the offline script and waits for the answer.
@@ -32,8 +34,12 @@ const GROUND: &str = "getComputedStyle(document.querySelector('main')).backgroun
 #[test]
 fn from_nothing_to_a_face_that_is_edited_changed_and_kept() {
     browser::run(async |browser| {
+        let runtime = react::best();
         let dir = tempfile::tempdir().unwrap();
-        let home = Plan::in_dir(dir.path()).open(Arc::new(OfflineBrain)).await;
+        let home = Plan::in_dir(dir.path())
+            .on(&runtime)
+            .open(Arc::new(OfflineBrain))
+            .await;
         browser.open(&home.url).await;
         in_face(browser, "I am the offline script").await;
         assert!(
@@ -45,10 +51,13 @@ fn from_nothing_to_a_face_that_is_edited_changed_and_kept() {
                 .contains('#')
         );
         let bar = browser.text("#bar").await;
-        assert!(
-            bar.contains("script") && bar.contains("limited React"),
-            "{bar}"
-        );
+        let is_builtin = runtime == Runtime::builtin();
+        let react = if is_builtin {
+            "limited React"
+        } else {
+            runtime.name()
+        };
+        assert!(bar.contains("script") && bar.contains(react), "{bar}");
 
         // A block, walked to and edited in the face.
         browser.enter_frame(FACE).await;
@@ -74,7 +83,10 @@ fn from_nothing_to_a_face_that_is_edited_changed_and_kept() {
 
         // Another start on the same folder. Its brain has nothing to say.
         let silent = Arc::new(ScriptBrain::new([]));
-        let home = Plan::in_dir(dir.path()).open(silent.clone()).await;
+        let home = Plan::in_dir(dir.path())
+            .on(&runtime)
+            .open(silent.clone())
+            .await;
         browser.open(&home.url).await;
         browser
             .in_frame_until(FACE, &format!("{GROUND} === 'rgb(34, 51, 68)'"))

@@ -7,7 +7,7 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use hermitcrab_face::jsx::OxcCompiler;
-use hermitcrab_face::{FaceConfig, FaceServer, HostLimits, Keys, NoKeys, WebHost};
+use hermitcrab_face::{FaceConfig, FaceServer, HostLimits, Keys, NoKeys, Runtime, WebHost};
 use hermitcrab_kernel::table::ToolResult;
 use hermitcrab_kernel::{Brain, EventSink, Kernel, KernelConfig, ScriptBrain, ScriptStep};
 use pscale_blocks::{BlockStore, DirStore, EditAuthor, MemStore};
@@ -18,6 +18,9 @@ use tokio_util::sync::CancellationToken;
 
 /// The frame that is seen.
 pub const FACE: &str = "iframe.shown";
+
+/// The safe face, when it is open.
+pub const CHAT: &str = ".chat:not([hidden])";
 
 /// A program that serves its face until it is closed.
 pub struct Home {
@@ -37,6 +40,7 @@ pub struct Plan {
     pub keys: Arc<dyn Keys>,
     pub limits: HostLimits,
     pub safe: bool,
+    pub runtime: Runtime,
 }
 
 impl Default for Plan {
@@ -47,6 +51,7 @@ impl Default for Plan {
             keys: Arc::new(NoKeys),
             limits: HostLimits::default(),
             safe: false,
+            runtime: Runtime::builtin(),
         }
     }
 }
@@ -58,6 +63,12 @@ impl Plan {
         plan.config.data = Some(dir.to_owned());
         plan.store = Arc::new(DirStore::open(dir.join("blocks")).unwrap());
         plan
+    }
+
+    /// On another runtime than the built-in one.
+    pub fn on(mut self, runtime: &Runtime) -> Self {
+        self.runtime = runtime.clone();
+        self
     }
 
     pub async fn open(self, brain: Arc<dyn Brain>) -> Home {
@@ -72,6 +83,7 @@ impl Plan {
             .unwrap();
         let mut config = FaceConfig::default();
         config.safe = self.safe;
+        config.runtime = self.runtime;
         "0.0.0-test".clone_into(&mut config.version);
         let server = FaceServer::bind(kernel.clone(), host, self.keys, config);
         let server = server.await.unwrap();
@@ -94,6 +106,13 @@ impl Home {
     /// A home with `jsx` as its first face.
     pub async fn with_face(jsx: &str) -> Self {
         Self::with_script([face(jsx), ScriptStep::text("up")]).await
+    }
+
+    /// The same on another runtime.
+    pub async fn with_face_on(runtime: &Runtime, jsx: &str) -> Self {
+        let steps = [face(jsx), ScriptStep::text("up")];
+        let plan = Plan::default().on(runtime);
+        plan.open(Arc::new(ScriptBrain::new(steps))).await
     }
 
     /// With a brain that answers from a list.

@@ -2,14 +2,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use hermitcrab_face::Runtime;
 use serde_json::Value;
 use test_support::fixture;
 
 use super::home::{FACE, Home};
-use test_support::browser::{self, Browser, Listener, Served, Site};
+use super::react::on_both;
+use test_support::browser::{Browser, Listener, Served, Site};
 
 /// The attempts of `family`, and what runs them: a shell, or a script of a plain page.
-fn attempts(family: &str, runner: &str, listener: &Listener, own: &str) -> String {
+pub fn attempts(family: &str, runner: &str, listener: &Listener, own: &str) -> String {
     let read =
         |name: &str| std::fs::read_to_string(fixture("hermitcrab/hostile").join(name)).unwrap();
     format!(
@@ -21,7 +23,7 @@ fn attempts(family: &str, runner: &str, listener: &Listener, own: &str) -> Strin
 }
 
 /// The attempts and gains in the page or frame that the browser is in.
-async fn outcome(browser: &Browser) -> (BTreeSet<String>, BTreeMap<String, String>) {
+pub async fn outcome(browser: &Browser) -> (BTreeSet<String>, BTreeMap<String, String>) {
     let told = browser.wait_until("document.body.dataset.gains").await;
     let tried = browser.eval("document.body.dataset.tried").await;
     let parse = |value: &Value| value.as_str().unwrap().to_owned();
@@ -33,7 +35,7 @@ async fn outcome(browser: &Browser) -> (BTreeSet<String>, BTreeMap<String, Strin
 
 /// Gives what is still on its way time to arrive: a plain page in the same browser reaches another listener, with a
 /// request and with a datagram.
-async fn fence(browser: &Browser) {
+pub async fn fence(browser: &Browser) {
     let listener = Listener::open().await;
     let page = format!(
         "<!doctype html><script>
@@ -56,9 +58,9 @@ async fn fence(browser: &Browser) {
 }
 
 /// Runs a family in the frame, where it must gain nothing and reach no server, then in a plain page, where it must.
-async fn battery(browser: &Browser, family: &str, succeeds: &[&str]) {
+async fn battery(browser: &Browser, runtime: &Runtime, family: &str, succeeds: &[&str]) {
     let listener = Listener::open().await;
-    let home = Home::with_face("function App() { return <p>first</p>; }").await;
+    let home = Home::with_face_on(runtime, "function App() { return <p>first</p>; }").await;
     let own = home.addr.to_string();
     browser.open(&home.url).await;
     browser.wait_for(FACE).await;
@@ -219,19 +221,16 @@ const REACHES: [&str; 20] = [
     "wasm",
 ];
 
-#[test]
-fn no_request_leaves_the_frame() {
-    browser::run(async |browser| battery(browser, "network", &REQUESTS).await);
+async fn no_request_leaves_the_frame(browser: &Browser, runtime: &Runtime) {
+    battery(browser, runtime, "network", &REQUESTS).await;
 }
 
-#[test]
-fn no_way_leads_to_webrtc_or_to_a_child_frame() {
-    browser::run(async |browser| battery(browser, "webrtc", &WAYS).await);
+async fn no_way_leads_to_webrtc_or_to_a_child_frame(browser: &Browser, runtime: &Runtime) {
+    battery(browser, runtime, "webrtc", &WAYS).await;
 }
 
-#[test]
-fn nothing_around_the_frame_is_read_or_moved() {
-    browser::run(async |browser| battery(browser, "reach", &REACHES).await);
+async fn nothing_around_the_frame_is_read_or_moved(browser: &Browser, runtime: &Runtime) {
+    battery(browser, runtime, "reach", &REACHES).await;
 }
 
 /// Ways out of the frame's own page. `TO` is the address.
@@ -247,83 +246,91 @@ const WAYS_OUT: [&str; 9] = [
     "location.reload()",
 ];
 
-#[test]
-fn a_face_that_leaves_its_page_is_taken_away_and_arrives_nowhere() {
-    browser::run(async |browser| {
-        let listener = Listener::open().await;
-        let good = "function Good() { return <p id='good'>good</p>; }";
-        let home = Home::with_face(good).await;
-        let own = home.addr.to_string();
-        browser.open(&home.url).await;
-        browser.wait_for(FACE).await;
-        for (at, way) in WAYS_OUT.iter().enumerate() {
-            for to in [
-                format!("http://{}/out/{at}", listener.place()),
-                format!("http://{own}/api/export"),
-            ] {
-                // Blobs, blank pages and reloads go to no address.
-                if !way.contains("TO") && to.contains("/out/") {
-                    continue;
-                }
-                let jsx = format!(
-                    "const TO = {to:?};\nfunction Bad() {{ React.useEffect(() => {{ setTimeout(() => {{ {way}; }}, 50); }}, []); return <p>bad</p>; }}"
-                );
-                // Ten shells are kept: the good one is always among them, and the newest before.
-                assert!(!home.kernel.recompile(good).await.is_error);
-                let shown = home.kernel.recompile(&jsx).await;
-                assert!(!shown.is_error, "{way}: {}", shown.text());
-                let rev = home.kernel.faces().shells().last().unwrap().rev;
-                if way.contains("download") && to.contains("/api/") {
-                    // A download from the frame's own server is refused where it stands.
-                    continue;
-                }
-                browser
-                    .until(&format!("the end of a face by {way} to {to}"), async || {
-                        home.kernel
-                            .faces()
-                            .shells()
-                            .iter()
-                            .find(|shell| shell.rev == rev && shell.deaths > 0)
-                            .map(drop)
-                    })
-                    .await;
-                browser
-                    .in_frame_until(FACE, "document.querySelector('#good')")
-                    .await;
+async fn a_face_that_leaves_its_page_is_taken_away_and_arrives_nowhere(
+    browser: &Browser,
+    runtime: &Runtime,
+) {
+    let listener = Listener::open().await;
+    let good = "function Good() { return <p id='good'>good</p>; }";
+    let home = Home::with_face_on(runtime, good).await;
+    let own = home.addr.to_string();
+    browser.open(&home.url).await;
+    browser.wait_for(FACE).await;
+    for (at, way) in WAYS_OUT.iter().enumerate() {
+        for to in [
+            format!("http://{}/out/{at}", listener.place()),
+            format!("http://{own}/api/export"),
+        ] {
+            // Blobs, blank pages and reloads go to no address.
+            if !way.contains("TO") && to.contains("/out/") {
+                continue;
             }
+            let jsx = format!(
+                "const TO = {to:?};\nfunction Bad() {{ React.useEffect(() => {{ setTimeout(() => {{ {way}; }}, 50); }}, []); return <p>bad</p>; }}"
+            );
+            // Ten shells are kept: the good one is always among them, and the newest before.
+            assert!(!home.kernel.recompile(good).await.is_error);
+            let shown = home.kernel.recompile(&jsx).await;
+            assert!(!shown.is_error, "{way}: {}", shown.text());
+            let rev = home.kernel.faces().shells().last().unwrap().rev;
+            if way.contains("download") && to.contains("/api/") {
+                // A download from the frame's own server is refused where it stands.
+                continue;
+            }
+            browser
+                .until(&format!("the end of a face by {way} to {to}"), async || {
+                    home.kernel
+                        .faces()
+                        .shells()
+                        .iter()
+                        .find(|shell| shell.rev == rev && shell.deaths > 0)
+                        .map(drop)
+                })
+                .await;
+            browser
+                .in_frame_until(FACE, "document.querySelector('#good')")
+                .await;
         }
-        assert_eq!(browser.eval("location.host").await, own);
-        fence(browser).await;
-        // Chromium opens a connection for a navigation before it asks the page's policy, and no script of a sandboxed
-        // frame can stop it: the first bytes on it never come.
-        let heard = listener.heard();
-        assert!(heard.iter().all(|line| line == "tcp"), "{heard:?}");
-        home.close().await;
-    });
+    }
+    assert_eq!(browser.eval("location.host").await, own);
+    fence(browser).await;
+    // Chromium opens a connection for a navigation before it asks the page's policy, and no script of a sandboxed
+    // frame can stop it: the first bytes on it never come.
+    let heard = listener.heard();
+    assert!(heard.iter().all(|line| line == "tcp"), "{heard:?}");
+    home.close().await;
 }
 
-#[test]
-fn forged_messages_are_refused_and_the_port_is_not_stolen() {
-    browser::run(async |browser| {
-        let listener = Listener::open().await;
-        let home = Home::with_face("function App() { return <p>first</p>; }").await;
-        browser.open(&home.url).await;
-        browser.wait_for(FACE).await;
-        let jsx = attempts("messages", "shell.jsx", &listener, &home.addr.to_string());
-        let shown = home.kernel.recompile(&jsx).await;
-        assert!(!shown.is_error, "{}", shown.text());
-        // From another window than the frame, here the page's own.
-        browser.js("window.postMessage({ ready: 1 }, '*'); window.postMessage({ type: 'call', id: 1, method: 'stop', args: [] }, '*')").await;
-        browser.enter_frame(FACE).await;
-        let (tried, gains) = outcome(browser).await;
-        browser.leave_frame().await;
-        assert!(tried.len() > 10);
-        assert_eq!(gains, BTreeMap::new());
-        // It is still the face, and the page still answers it.
-        browser
-            .in_frame_until(FACE, "document.body.dataset.gains")
-            .await;
-        assert_eq!(home.kernel.faces().shells().last().unwrap().deaths, 0);
-        home.close().await;
-    });
+async fn forged_messages_are_refused_and_the_port_is_not_stolen(
+    browser: &Browser,
+    runtime: &Runtime,
+) {
+    let listener = Listener::open().await;
+    let home = Home::with_face_on(runtime, "function App() { return <p>first</p>; }").await;
+    browser.open(&home.url).await;
+    browser.wait_for(FACE).await;
+    let jsx = attempts("messages", "shell.jsx", &listener, &home.addr.to_string());
+    let shown = home.kernel.recompile(&jsx).await;
+    assert!(!shown.is_error, "{}", shown.text());
+    // From another window than the frame, here the page's own.
+    browser.js("window.postMessage({ ready: 1 }, '*'); window.postMessage({ type: 'call', id: 1, method: 'stop', args: [] }, '*')").await;
+    browser.enter_frame(FACE).await;
+    let (tried, gains) = outcome(browser).await;
+    browser.leave_frame().await;
+    assert!(tried.len() > 10);
+    assert_eq!(gains, BTreeMap::new());
+    // It is still the face, and the page still answers it.
+    browser
+        .in_frame_until(FACE, "document.body.dataset.gains")
+        .await;
+    assert_eq!(home.kernel.faces().shells().last().unwrap().deaths, 0);
+    home.close().await;
 }
+
+on_both!(
+    no_request_leaves_the_frame,
+    no_way_leads_to_webrtc_or_to_a_child_frame,
+    nothing_around_the_frame_is_read_or_moved,
+    a_face_that_leaves_its_page_is_taken_away_and_arrives_nowhere,
+    forged_messages_are_refused_and_the_port_is_not_stolen,
+);

@@ -10,6 +10,7 @@ use secrecy::SecretString;
 use serde_json::json;
 
 use super::home::{FACE, Plan, face};
+use super::react;
 use test_support::browser::{self, Browser};
 
 /// Takes the focus again and again, and sends the page's key away so that it asks for another one.
@@ -77,6 +78,7 @@ fn a_key_and_a_block_are_typed_into_the_page_only() {
         let keys = Arc::new(Losing::default());
         let plan = Plan {
             keys: keys.clone(),
+            runtime: react::best(),
             ..Plan::default()
         };
         let brain = ScriptBrain::new([
@@ -124,6 +126,17 @@ fn a_key_and_a_block_are_typed_into_the_page_only() {
         browser
             .wait_until("!document.querySelector('dialog.question')")
             .await;
+        nothing_was_stolen(browser).await;
+
+        browser.press("Safe face").await;
+        browser
+            .wait_until("document.activeElement.id === 'chat-message'")
+            .await;
+        type_keys(browser, "ebb").await;
+        browser
+            .wait_until("document.querySelector('#chat-message').value === 'ebb'")
+            .await;
+        browser.press("Back to the face").await;
         nothing_was_stolen(browser).await;
 
         browser.press("Blocks").await;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use hermitcrab_kernel::{OfflineBrain, ScriptBrain, ScriptStep};
 use serde_json::json;
 
-use super::home::{FACE, Plan};
+use super::home::{CHAT, FACE, Plan};
 use test_support::browser::{self, Browser};
 
 /// Every text that is seen with a contrast below 4.5, as a list of lines.
@@ -58,7 +58,7 @@ fn the_page_and_the_safe_face_follow_the_scheme() {
         };
         let home = plan.open(Arc::new(OfflineBrain)).await;
         browser.open(&home.url).await;
-        browser.wait_for(FACE).await;
+        browser.wait_for(CHAT).await;
         for (name, is_light) in [("light", true), ("dark", false)] {
             browser.set_scheme(name).await;
             let ground =
@@ -73,27 +73,29 @@ fn the_page_and_the_safe_face_follow_the_scheme() {
                 assert_eq!(browser.eval(SPEAKING).await, 1, "{panel}");
             }
             browser.press("Close").await;
-            browser.enter_frame(FACE).await;
-            let face = ground.replace("NODE", "document.querySelector('main')");
+            let face = ground.replace("NODE", "document.querySelector('.chat')");
             assert_eq!(browser.eval(&face).await, is_light, "{name}");
-            for part in ["Talk", "Blocks", "Log", "Faces"] {
-                browser.press(part).await;
-                nothing_is_faint(browser, 6, &format!("safe face, {part}, {name}")).await;
-                assert_eq!(browser.eval(NAMELESS).await, json!([]), "safe face, {part}");
-            }
-            browser.leave_frame().await;
+            nothing_is_faint(browser, 12, &format!("safe face, {name}")).await;
+            assert_eq!(browser.eval(NAMELESS).await, json!([]), "safe face");
+            assert_eq!(browser.eval(SPEAKING).await, 1, "safe face");
         }
         home.close().await;
     });
 }
 
 #[test]
-fn b12_the_bar_says_that_react_is_limited_without_npm() {
+fn b12_the_bar_says_which_runtime_a_face_has_and_why() {
     browser::run(async |browser| {
         let home = Plan::default().open(Arc::new(OfflineBrain)).await;
         browser.open(&home.url).await;
         let bar = browser.wait_for_text("#bar .model", "limited React").await;
-        assert!(bar.ends_with(" · limited React (no npm)"), "{bar}");
+        assert!(bar.ends_with(" · limited React (asked for)"), "{bar}");
+        browser.press("Faces").await;
+        let reason = browser.wait_for_text("p.runtime", "limited React").await;
+        assert_eq!(
+            reason,
+            "limited React (asked for): The program was started with the built-in runtime."
+        );
         home.close().await;
     });
 }
@@ -108,14 +110,12 @@ fn an_answer_of_megabytes_is_shown_in_pieces() {
         let answer = ScriptStep::text(&format!("x{}", "🐚".repeat(750_000)));
         let home = plan.open(Arc::new(ScriptBrain::new([answer]))).await;
         browser.open(&home.url).await;
-        browser.enter_frame(FACE).await;
-        browser
-            .type_into("[aria-label=message]", "Tell me all.")
-            .await;
+        browser.wait_for(CHAT).await;
+        browser.type_into("#chat-message", "Tell me all.").await;
         browser.press("Send").await;
         let shown = "[...document.querySelectorAll('[role=log] p:last-of-type span span')].map((one) => one.textContent.length)";
         browser
-            .wait_until("document.querySelector('[aria-label=message]').value === '' && [...document.querySelectorAll('button')].some((one) => one.textContent === 'Show more')")
+            .wait_until("document.querySelector('#chat-message').value === '' && document.querySelectorAll('[role=log] button').length === 1")
             .await;
         assert_eq!(
             browser.eval(shown).await,
@@ -123,12 +123,9 @@ fn an_answer_of_megabytes_is_shown_in_pieces() {
         );
         browser.press("Show more").await;
         browser.wait_until(&format!("{shown}.length === 8")).await;
-        browser.leave_frame().await;
-        // It is still the face, also after a reload.
+        // It is still there after a reload.
         browser.reload().await;
-        browser
-            .in_frame_until(FACE, &format!("{shown}.length === 4"))
-            .await;
+        browser.wait_until(&format!("{shown}.length === 4")).await;
         home.close().await;
     });
 }

@@ -1,5 +1,6 @@
 //! The face in a real browser. A module a topic; `just face` runs these alone.
 
+mod apps;
 mod crash;
 mod full_circle;
 mod gestures;
@@ -8,8 +9,11 @@ mod home;
 mod hostile;
 mod keyboard;
 mod looks;
+pub mod needs;
 mod panels;
+mod react;
 mod review;
+mod safe;
 mod screenshots;
 mod shells;
 mod speed;

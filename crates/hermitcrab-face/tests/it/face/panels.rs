@@ -6,7 +6,7 @@ use hermitcrab_kernel::OfflineBrain;
 use pscale_blocks::EditAuthor;
 use serde_json::json;
 
-use super::home::{FACE, Home, Plan};
+use super::home::{CHAT, FACE, Home, Plan};
 use test_support::browser::{self, Browser};
 
 const TEXT: &str = "#sheet textarea";
@@ -220,34 +220,26 @@ fn a_draft_replaces_no_text_that_the_person_has_not_seen() {
     });
 }
 
-/// The safe face's own fields.
-const MESSAGE: &str = "input[aria-label=message]";
-const NODE: &str = "textarea";
-
 #[test]
 fn the_safe_face_keeps_what_is_typed() {
+    const MESSAGE: &str = "#chat-message";
     browser::run(async |browser| {
-        let plan = Plan {
-            safe: true,
-            ..Plan::default()
-        };
-        let home = plan.open(Arc::new(OfflineBrain)).await;
+        let home = Home::with_face("function App() { return <p>1</p>; }").await;
         browser.open(&home.url).await;
         browser.wait_for(FACE).await;
-        browser.enter_frame(FACE).await;
+        browser.press("Safe face").await;
         browser.type_into(MESSAGE, "low water").await;
         browser.press("Blocks").await;
         browser.press("memory").await;
-        browser.type_into(NODE, " and tides").await;
-        let typed = value(browser, NODE).await;
-        browser.press("Log").await;
-        browser.press("Talk").await;
+        browser.type_into(TEXT, " and tides").await;
+        browser.press("Close").await;
         assert_eq!(value(browser, MESSAGE).await, "low water");
-        browser.press("Blocks").await;
-        browser.press("memory").await;
-        browser.wait_for(NODE).await;
-        assert_eq!(value(browser, NODE).await, typed);
-        browser.leave_frame().await;
+        browser.press("Back to the face").await;
+        browser
+            .wait_until("!document.querySelector('#stage.covered')")
+            .await;
+        browser.press("Safe face").await;
+        assert_eq!(value(browser, MESSAGE).await, "low water");
         home.close().await;
     });
 }
@@ -274,8 +266,7 @@ fn the_safe_face_shows_earlier_messages() {
         };
         let home = plan.open(Arc::new(OfflineBrain)).await;
         browser.open(&home.url).await;
-        browser.wait_for(FACE).await;
-        browser.enter_frame(FACE).await;
+        browser.wait_for(CHAT).await;
         let shown = "[...document.querySelectorAll('[role=log] p')].map((one) => one.textContent)";
         for count in [200, 400, MESSAGES] {
             let first = format!("message {}.", MESSAGES - count + 1);
@@ -285,9 +276,8 @@ fn the_safe_face_shows_earlier_messages() {
                 browser.press("Earlier").await;
             }
         }
-        let buttons = "[...document.querySelectorAll('[role=log] button')].length";
+        let buttons = "[...document.querySelectorAll('.chat .scroll button')].filter((one) => !one.hidden).length";
         assert_eq!(browser.eval(buttons).await, 0);
-        browser.leave_frame().await;
         home.close().await;
     });
 }

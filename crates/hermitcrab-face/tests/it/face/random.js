@@ -2,7 +2,7 @@
 // `__random([a, b], seed)` answers with what differs, or null.
 // React tells of every fault here too, in its own words.
 console.error = () => {};
-globalThis.__random = function (runtimes, seed) {
+globalThis.__random = async function (runtimes, seed) {
   'use strict';
 
   // The same numbers for both (mulberry32).
@@ -17,7 +17,17 @@ globalThis.__random = function (runtimes, seed) {
     return (n) => Math.floor(next() * n);
   };
 
-  function run({ React, ReactDOM }) {
+  // Both runtimes do their work in tasks of this kind, one after the other.
+  const hop = () => new Promise((done) => {
+    const { port1, port2 } = new MessageChannel();
+    port1.onmessage = () => { port1.close(); done(); };
+    port2.postMessage(null);
+  });
+  const settle = async () => {
+    for (let hops = 0; hops < 5; hops += 1) await hop();
+  };
+
+  async function run({ React, ReactDOM }) {
     const h = React.createElement;
     const log = [];
     let faulty = false;
@@ -120,18 +130,13 @@ globalThis.__random = function (runtimes, seed) {
     const out = [];
     let tree = grow(0);
     for (let round = 0; round < 8; round += 1) {
-      try {
-        ReactDOM.flushSync(() => {
-          if (round === 0 || roll(3)) {
-            tree = round === 0 ? tree : change(tree, 0);
-            root.render(h(Catch, { name: 'top', turn: round }, draw(tree)));
-          }
-          const all = [...setters.keys()].sort();
-          for (let n = roll(3); n > 0 && all.length > 0; n -= 1) setters.get(all[roll(all.length)])((own) => own + 1);
-        });
-      } catch (error) {
-        log.push('threw ' + error.message);
+      if (round === 0 || roll(3)) {
+        tree = round === 0 ? tree : change(tree, 0);
+        root.render(h(Catch, { name: 'top', turn: round }, draw(tree)));
       }
+      const all = [...setters.keys()].sort();
+      for (let n = roll(3); n > 0 && all.length > 0; n -= 1) setters.get(all[roll(all.length)])((own) => own + 1);
+      await settle();
       // Where an update fails, the order of what went before is not the same: see the gaps.
       const said = log.splice(0);
       if (faulty) said.sort();
@@ -139,12 +144,13 @@ globalThis.__random = function (runtimes, seed) {
       out.push(box.innerHTML + '\n' + said.join(', '));
     }
     root.unmount();
+    await settle();
     out.push(log.join(', '));
     box.remove();
     return out;
   }
 
-  const [a, b] = runtimes.map(run);
+  const [a, b] = [await run(runtimes[0]), await run(runtimes[1])];
   const at = a.findIndex((one, index) => one !== b[index]);
   return at < 0 ? null : 'seed ' + seed + ', round ' + at + '\n' + a[at] + '\n---\n' + b[at];
 };

@@ -1,14 +1,15 @@
-//! Every fixture shell on both runtimes. The snapshots hold the result of React; the built-in runtime must match them.
+//! Every fixture shell on both runtimes. The snapshots hold what React shows; the built-in runtime must match them, and
+//! where React is at hand, its whole document must be that of React.
 
 use std::fs;
 use std::path::Path;
-use std::time::Duration;
 
+use hermitcrab_face::Runtime;
 use hermitcrab_face::jsx::compile_shell;
-use hermitcrab_face::{Npm, Runtime};
-use serde_json::{Value, json};
+use serde_json::json;
 use test_support::fixture;
 
+use super::react::kept_react;
 use test_support::browser::{self, Browser, Served, Site};
 
 /// A file of `fixtures/hermitcrab/shells`, and the steps that it names.
@@ -16,6 +17,8 @@ struct Shell {
     name: String,
     script: String,
     steps: Vec<String>,
+    /// The shell uses what the built-in runtime leaves out.
+    needs_react: bool,
 }
 
 fn shells() -> Vec<Shell> {
@@ -40,6 +43,7 @@ fn shell(path: &Path) -> Shell {
         name: path.file_stem().unwrap().to_str().unwrap().to_owned(),
         script: compiled.script,
         steps,
+        needs_react: text.lines().any(|line| line == "// needs React"),
     }
 }
 
@@ -70,15 +74,28 @@ fn a_field_that_is_moved_keeps_the_focus_and_the_caret() {
 
 /// After a change of a fixture, with `INSTA_UPDATE=always`; then the test above without it.
 #[test]
-#[ignore = "installs React by npm, which asks the registry that this machine's npm is set to"]
 fn react_shows_what_the_snapshots_say() {
-    browser::run(async |browser| compare(browser, &react().await).await);
+    let Some(react) = kept_react() else { return };
+    browser::run(async |browser| compare(browser, &react).await);
+}
+
+/// Styles, attributes and markup are not in the snapshots.
+#[test]
+fn both_runtimes_make_the_same_document() {
+    let Some(react) = kept_react() else { return };
+    browser::run(async |browser| {
+        for shell in shells().iter().filter(|shell| !shell.needs_react) {
+            let theirs = play(browser, &react, shell).await.document;
+            let ours = play(browser, &Runtime::builtin(), shell).await.document;
+            assert_eq!(ours, theirs, "{}", shell.name);
+        }
+    });
 }
 
 /// Programs by chance: trees that change, state that is set, contexts, memo, faults and boundaries, effects that are logged.
 #[test]
-#[ignore = "installs React by npm, which asks the registry that this machine's npm is set to"]
 fn random_programs_go_the_same_way_on_both_runtimes() {
+    let Some(react) = kept_react() else { return };
     browser::run(async |browser| {
         let page = "<!doctype html><meta charset=utf-8><body>\
             <script src=/react.js></script><script>window.a = {React, ReactDOM}</script>\
@@ -86,23 +103,17 @@ fn random_programs_go_the_same_way_on_both_runtimes() {
             <script src=/random.js></script>";
         let site = Site::new([
             ("/", Served::html(page)),
-            ("/react.js", Served::script(react().await.script())),
+            ("/react.js", Served::script(react.script())),
             ("/builtin.js", Served::script(Runtime::builtin().script())),
             ("/random.js", Served::script(include_str!("random.js"))),
         ])
         .await;
         browser.open(&site.url("/")).await;
-        for seed in 1..=4000 {
+        for seed in 1..=400 {
             let differs = browser.eval(&format!("__random([a, b], {seed})")).await;
             assert!(differs.is_null(), "{}", differs.as_str().unwrap());
         }
     });
-}
-
-async fn react() -> Runtime {
-    let data = tempfile::tempdir().unwrap();
-    let npm = Npm::new(Duration::from_mins(2));
-    Runtime::react(data.path(), &npm, &|_| {}).await.unwrap()
 }
 
 async fn compare(browser: &Browser, runtime: &Runtime) {
@@ -111,7 +122,10 @@ async fn compare(browser: &Browser, runtime: &Runtime) {
     // All of them, so that one run says everything that differs.
     let mut differ = Vec::new();
     for shell in shells() {
-        let seen = play(browser, runtime, &shell).await;
+        if shell.needs_react && *runtime == Runtime::builtin() {
+            continue;
+        }
+        let seen = play(browser, runtime, &shell).await.snapshot;
         let check = || settings.bind(|| insta::assert_snapshot!(shell.name.as_str(), seen));
         if std::panic::catch_unwind(std::panic::AssertUnwindSafe(check)).is_err() {
             differ.push(shell.name);
@@ -143,22 +157,50 @@ async fn mount(browser: &Browser, runtime: &Runtime, script: &str) -> Site {
     site
 }
 
-/// The text of a shell at first and after each of its steps, and its log.
-async fn play(browser: &Browser, runtime: &Runtime, shell: &Shell) -> String {
-    let _site = mount(browser, runtime, &shell.script).await;
-    let mut all = vec!["== mount".to_owned(), seen(browser).await];
-    for step in &shell.steps {
-        take(browser, step).await;
-        all.extend([format!("== {step}"), seen(browser).await]);
-    }
-    all.join("\n")
+/// A shell at first and after each of its steps, with its log.
+struct Played {
+    /// All nodes and attributes.
+    document: String,
+    /// The things that a person gets, where they changed.
+    snapshot: String,
 }
 
-async fn seen(browser: &Browser) -> String {
-    let Value::String(seen) = browser.eval("__seen()").await else {
-        panic!("the page says what is seen")
-    };
-    seen
+async fn play(browser: &Browser, runtime: &Runtime, shell: &Shell) -> Played {
+    let _site = mount(browser, runtime, &shell.script).await;
+    let (mut document, mut snapshot) = (Vec::new(), Vec::new());
+    for step in std::iter::once("mount").chain(shell.steps.iter().map(String::as_str)) {
+        if step != "mount" {
+            take(browser, step).await;
+        }
+        let seen = browser.eval("__seen()").await;
+        for (all, text) in [(&mut document, &seen[0]), (&mut snapshot, &seen[1])] {
+            all.push(format!("== {step}"));
+            all.extend(
+                text.as_str()
+                    .filter(|text| !text.is_empty())
+                    .map(str::to_owned),
+            );
+        }
+    }
+    Played {
+        document: document.join("\n"),
+        snapshot: snapshot.join("\n"),
+    }
+}
+
+#[test]
+fn the_snapshots_stay_small() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/face/snapshots");
+    let lines: usize = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| {
+            fs::read_to_string(entry.unwrap().path())
+                .unwrap()
+                .lines()
+                .count()
+        })
+        .sum();
+    assert!(lines <= 1200, "{lines} lines");
 }
 
 async fn take(browser: &Browser, step: &str) {

@@ -277,17 +277,10 @@ async fn edits_are_of_the_person_or_of_the_shells_author() {
         .await
         .unwrap();
     assert_eq!(author(&mut page, "memory").await, by("person (face 4)"));
+    // The frame goes with its face, and nothing calls from it any longer.
     page.bar("safeFace", json!([])).await.unwrap();
-    page.shell("blockWrite", json!(["memory", "0.1", "in the safe face"]))
-        .await
-        .unwrap();
-    assert_eq!(author(&mut page, "memory").await, "person");
-    let rows = page.shell("log", json!(["memory", 2])).await.unwrap();
-    assert_eq!(rows.as_array().unwrap().len(), 2);
-    for method in ["approveEdit", "blockSave", "newWindow", "boot"] {
-        let fault = page.shell(method, json!([])).await.unwrap_err();
-        assert_eq!(fault["error"], "unknown_method", "{method}: {fault}");
-    }
+    let fault = page.shell("usage", json!([])).await.unwrap_err();
+    assert_eq!(fault["error"], "no_frame", "{fault}");
     stand.end().await;
 }
 

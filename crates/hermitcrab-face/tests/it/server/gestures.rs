@@ -61,6 +61,50 @@ async fn words_by_a_click_are_the_persons_and_come_from_the_face() {
     stand.end().await;
 }
 
+/// The chat is the page's own, like the bar: also while a face is shown that may call at any time.
+#[tokio::test]
+async fn words_in_the_pages_own_chat_come_from_no_face() {
+    let dir = tempfile::tempdir().unwrap();
+    let choose = json!({"names": ["block_write"]});
+    let write = |path: &str| {
+        let input = json!({"name": "constitution", "path": path, "content": "Count."});
+        ScriptStep::tools(&[("b", "block_write", input)])
+    };
+    let steps = [
+        face("1"),
+        ScriptStep::tools(&[("a", "set_tools", choose)]),
+        write("0.7"),
+        ScriptStep::text("It is written."),
+        write("0.8"),
+        ScriptStep::text("It waits."),
+    ];
+    let stand = Setting::default().in_dir(dir.path());
+    let stand = stand.open(Arc::new(ScriptBrain::new(steps))).await;
+    let mut page = stand.booted().await;
+    page.bar("send", json!(["Write it."])).await.unwrap();
+    page.said("user", "Write it.").await;
+    let node = page.bar("blockNode", json!(["constitution", "0.7"])).await;
+    assert_eq!(node.unwrap()["content"], "Count.");
+    let waiting = page.bar("review", json!([])).await.unwrap();
+    assert_eq!(waiting["edits"], json!([]));
+    // The control: the same words by a click in the face.
+    page.shell("send", json!(["Write more."])).await.unwrap();
+    let waiting = page.bar("review", json!([])).await.unwrap();
+    let from = &waiting["edits"][0]["from"];
+    assert_eq!(from, &json!([{"face": {"rev": 1}}]), "{waiting}");
+    stand.end().await;
+
+    let record = std::fs::read_to_string(dir.path().join("conversation.jsonl")).unwrap();
+    let line = |text: &str| {
+        let line = record.lines().find(|line| line.contains(text)).unwrap();
+        let line: serde_json::Value = serde_json::from_str(line).unwrap();
+        assert_eq!(line["message"]["by"], "person", "{line}");
+        line["message"]["from"].clone()
+    };
+    assert_eq!(line("Write it."), json!(null));
+    assert_eq!(line("Write more."), json!([{"face": {"rev": 1}}]));
+}
+
 #[tokio::test]
 async fn what_a_face_says_by_itself_is_marked_and_rare() {
     let brain = answers(20);

@@ -8,6 +8,7 @@ mod ends;
 mod gestures;
 mod gone;
 mod http;
+mod needs;
 mod page;
 mod security_calls;
 mod security_headers;

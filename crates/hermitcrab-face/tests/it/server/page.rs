@@ -153,6 +153,12 @@ impl Page {
         self.wait("show", is).await
     }
 
+    /// The page shows its own chat, and no frame is left.
+    pub async fn safe(&mut self) -> Value {
+        self.frame = None;
+        self.wait("safe", |message| message["type"] == "safe").await
+    }
+
     pub async fn discard(&mut self, show: &Value) {
         let is =
             |message: &Value| message["type"] == "discard" && message["frame"] == show["frame"];

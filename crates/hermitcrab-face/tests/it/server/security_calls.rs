@@ -46,7 +46,7 @@ async fn a_shell_has_its_props_and_nothing_else() {
     }
     assert_eq!(stand.kernel.faces().shells().len(), 1);
     assert!(
-        !page.has(|message| message["rev"] == 0).await,
+        !page.has(|message| message["type"] == "safe").await,
         "the safe face is not shown"
     );
     stand.end().await;

@@ -33,10 +33,7 @@ async fn the_offline_brain_wakes_with_a_face_and_a_greeting() {
     let stand = Setting::default().open(Arc::new(OfflineBrain)).await;
     let mut page = stand.page().await;
     let show = page.show().await;
-    assert_eq!(
-        (show["rev"].clone(), show["safe"].clone()),
-        (json!(1), json!(false))
-    );
+    assert_eq!(show["rev"], 1);
     let greeting = page.event("message").await;
     assert_eq!(greeting["role"], "assistant");
     let said = page.shell("send", json!(["time"])).await.unwrap();
@@ -286,15 +283,11 @@ async fn a_safe_start_shows_the_programs_own_face_and_asks_no_model() {
     };
     let stand = setting.open(brain.clone()).await;
     let mut page = stand.page().await;
-    let show = page.show().await;
-    assert_eq!(
-        (show["rev"].clone(), show["safe"].clone()),
-        (json!(0), json!(true))
-    );
-    assert!(show["reason"].as_str().unwrap().contains("--safe"));
+    let safe = page.safe().await;
+    assert!(safe["reason"].as_str().unwrap().contains("--safe"));
     assert!(brain.asked().is_empty());
+    assert!(!page.has(|message| message["type"] == "show").await);
     // From there the person wakes the model.
-    page.mount(&show).await;
     page.bar("boot", json!([])).await.unwrap();
     page.show_of(1).await;
     assert_eq!(running(&mut page).await, 1);
@@ -334,7 +327,7 @@ async fn the_bar_goes_back_to_an_earlier_face() {
     let none = page.bar("previousShell", json!([])).await.unwrap_err();
     assert_eq!(none["error"], "not_found");
     page.bar("safeFace", json!([])).await.unwrap();
-    page.show_of(0).await;
+    page.safe().await;
     page.bar("previousShell", json!([])).await.unwrap();
     assert_eq!(running(&mut page).await, 3);
     let none = page.bar("useShell", json!([77])).await.unwrap_err();
