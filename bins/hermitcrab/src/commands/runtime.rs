@@ -17,7 +17,7 @@ use crate::react_sources::{react_sources, show_begin};
 pub const EXAMPLES: &str = "\
 Examples:
   hermitcrab runtime status
-  hermitcrab runtime fetch";
+  hermitcrab runtime status --json";
 
 #[derive(Debug, clap::Args)]
 pub struct RuntimeArgs {

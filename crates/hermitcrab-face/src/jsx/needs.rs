@@ -1,9 +1,8 @@
 //! The features of React that the built-in runtime does not have, where a shell uses them.
 //!
 //! Seen are bare names, imports, and members of `React` or `ReactDOM`: of the globals, of a property of that name
-//! (`props.React`), and of variables that are given one of these, or are taken out of an object by that name. Not seen is
-//! what only a run shows: React as an argument of a function, in a list or in an object. Such a use fails in the frame like
-//! any other error.
+//! (`props.React`), and of variables that are given one of these, or are taken out of an object by that name. React as an
+//! argument of a function, in a list or in an object is not seen. Such a use fails in the frame like any other error.
 
 use std::collections::HashSet;
 

@@ -41,8 +41,8 @@ impl ReactSources {
 
     /// React from the first source that has it, which is then kept in the data directory.
     ///
-    /// What is kept there is checked each time, and installed again if it is not what it should be. `show` gets one line
-    /// before npm begins. A failure of both clients at the time `now` is noted, and they are not tried again for a day. A
+    /// Kept scripts are checked each time, and installed again if their hashes differ. `show` gets one line before npm
+    /// begins. A failure of both clients at the time `now` is noted, and they are not tried again for a day. A
     /// caller that drops the future ends them with all that they started, and no partial file stays.
     ///
     /// # Errors

@@ -134,7 +134,8 @@ fn dies_by(what: &str) -> String {
     )
 }
 
-async fn click_go(browser: &Browser) {
+/// Clicks the button that makes a face die.
+pub async fn click_go(browser: &Browser) {
     browser
         .in_frame_until(FACE, "document.querySelector('#go')")
         .await;

@@ -9,6 +9,7 @@ use test_support::browser::{self, Browser};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 
+use super::crash::click_go;
 use super::home::{CHAT, FACE, Home, Plan, face};
 
 const GOOD: &str = "function Good() { return <p id='good'>good</p>; }";
@@ -183,14 +184,7 @@ fn a_face_that_dies_twice_ends_in_the_safe_face_with_its_line() {
         let home = home.await;
         browser.open(&home.url).await;
         for death in 0..2 {
-            browser
-                .in_frame_until(FACE, "document.querySelector('#go')")
-                .await;
-            browser.enter_frame(FACE).await;
-            browser
-                .js("setTimeout(() => document.querySelector('#go').click(), 100)")
-                .await;
-            browser.leave_frame().await;
+            click_go(browser).await;
             let again = ["is shown instead", "The safe face is shown"][death];
             browser.wait_for_text("#strips", again).await;
         }

@@ -1,8 +1,11 @@
 //! Shells that need React on a server without it. No browser is needed to refuse them.
 
+use std::path::Path;
 use std::sync::Arc;
 
-use hermitcrab_kernel::ScriptBrain;
+use hermitcrab_face::jsx::OxcCompiler;
+use hermitcrab_kernel::{Kernel, ScriptBrain};
+use pscale_blocks::MemStore;
 use serde_json::json;
 
 use super::stand::{SHELL, Setting, Stand, face};
@@ -25,24 +28,24 @@ async fn each_feature_is_refused_at_its_line() {
     stand.end().await;
 }
 
+/// Keeps these faces in a data directory, without a page that could refuse them.
+async fn keep<const N: usize>(data: &Path, faces: [&str; N]) {
+    let kernel = Kernel::builder(Arc::new(MemStore::new()), Arc::new(ScriptBrain::new([])))
+        .data(data)
+        .compiler(Arc::new(OxcCompiler))
+        .open()
+        .unwrap();
+    for jsx in faces {
+        assert!(!kernel.recompile(jsx).await.is_error);
+    }
+}
+
 /// Without a page a face with React is kept; a start without React passes it over, and does not mark it.
 #[tokio::test]
 async fn a_kept_face_that_needs_react_gives_way_and_is_not_bad() {
     let dir = tempfile::tempdir().unwrap();
     let (feature, jsx, column) = FEATURES[0];
-    {
-        let kernel = hermitcrab_kernel::Kernel::builder(
-            Arc::new(pscale_blocks::MemStore::new()),
-            Arc::new(ScriptBrain::new([])),
-        )
-        .data(dir.path())
-        .compiler(Arc::new(hermitcrab_face::jsx::OxcCompiler))
-        .open()
-        .unwrap();
-        for jsx in [SHELL, jsx] {
-            assert!(!kernel.recompile(jsx).await.is_error);
-        }
-    }
+    keep(dir.path(), [SHELL, jsx]).await;
     let stand = Setting::default().in_dir(dir.path());
     let stand = stand.open(Arc::new(ScriptBrain::new([]))).await;
     let mut page = stand.booted().await;
@@ -65,19 +68,7 @@ async fn a_kept_face_that_needs_react_gives_way_and_is_not_bad() {
 async fn a_crash_passes_over_a_face_that_needs_react() {
     let dir = tempfile::tempdir().unwrap();
     let later = "function Later() { return <p>later</p>; }";
-    {
-        let kernel = hermitcrab_kernel::Kernel::builder(
-            Arc::new(pscale_blocks::MemStore::new()),
-            Arc::new(ScriptBrain::new([])),
-        )
-        .data(dir.path())
-        .compiler(Arc::new(hermitcrab_face::jsx::OxcCompiler))
-        .open()
-        .unwrap();
-        for jsx in [FEATURES[1].1, SHELL, FEATURES[0].1, later] {
-            assert!(!kernel.recompile(jsx).await.is_error);
-        }
-    }
+    keep(dir.path(), [FEATURES[1].1, SHELL, FEATURES[0].1, later]).await;
     let stand = Setting::default().in_dir(dir.path());
     let stand = stand.open(Arc::new(ScriptBrain::new([]))).await;
     let mut page = stand.booted().await;
