@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use pscale_blocks::store::{
-    BlockInfo, BlockPresence, Edited, Labels, LogEntry, LogRange, Versioned,
+    BlockInfo, BlockPresence, Edited, KeyFilter, Labels, LogEntry, LogRange, Versioned,
 };
 use pscale_blocks::{Block, BlockName, BlockStore, EditAuthor, MemStore, Op, Stamp, StoreError};
 
@@ -125,6 +125,10 @@ impl BlockStore for DraftStore {
 
     fn redo(&self, name: &BlockName, count: u32, stamp: &Stamp) -> Result<Edited, StoreError> {
         self.draft(name, stamp)?.redo(name, count, stamp)
+    }
+
+    fn add_filter(&self, filter: Arc<dyn KeyFilter>) {
+        self.drafts.add_filter(filter);
     }
 }
 

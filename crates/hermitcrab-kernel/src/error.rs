@@ -143,9 +143,8 @@ fn of_model(model: &str, error: &Error) -> String {
     }
 }
 
-/// The start of `text`, in one line and without keys: a server may repeat what it was sent.
+/// The start of `text`, in one line.
 fn one_line(text: &str) -> String {
-    let (text, _) = pscale_blocks::store::remove_keys(text);
     let mut line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     if let Some((at, _)) = line.char_indices().nth(WORDS) {
         line.truncate(at);

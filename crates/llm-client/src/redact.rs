@@ -1,10 +1,11 @@
 use std::ops::Range;
 use std::sync::{Arc, PoisonError, RwLock};
 
+use llm_types::KeyForms;
 use secrecy::{ExposeSecret, SecretString};
 
 /// The replacement of a key.
-pub(crate) const HIDDEN: &str = "[redacted]";
+pub(crate) const HIDDEN: &str = KeyForms::All.mask();
 /// Before a key in a header, in lower case.
 const BEARER: &str = "bearer ";
 /// A shorter key is a placeholder, such as `EMPTY` or `x` for a server that wants none, and a word of other texts.
@@ -59,9 +60,21 @@ impl Redactor {
         keys.filter(|key| !key.is_empty()).fold(text, hide)
     }
 
-    /// Removes keys from `text`.
+    /// Removes keys from `text`: the exact ones, and what looks like one in any form.
     pub fn redact(&self, text: &str) -> String {
-        hide_patterns(&self.each(text.to_owned(), hide_exact))
+        KeyForms::All
+            .hide(&self.redact_exact(text.to_owned()))
+            .0
+            .into_owned()
+    }
+
+    /// Removes keys from `text` that a person or a model wrote: the exact ones of at least 8 bytes, and those of a long form.
+    pub fn redact_written(&self, text: &str) -> String {
+        let text = self.each(text.to_owned(), |text, key| match key.len() {
+            ..LEAST => text,
+            _ => hide_exact(text, key),
+        });
+        KeyForms::Long.hide(&text).0.into_owned()
     }
 
     /// Removes the exact keys from `text` and changes nothing else; for recorded bodies.
@@ -208,39 +221,6 @@ fn is_of_a_key(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"-_.~+/=".contains(&byte)
 }
 
-/// Hides `sk-...` and `Bearer ...`.
-fn hide_patterns(text: &str) -> String {
-    let mut clean = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some((start, prefix)) = next_pattern(rest) {
-        let (before, after) = rest.split_at(start + prefix);
-        let secret = after.bytes().take_while(|byte| is_of_a_key(*byte)).count();
-        clean.push_str(before);
-        // Short words after `sk-` are words, not keys.
-        if secret >= 6 {
-            clean.push_str(HIDDEN);
-            rest = &after[secret..];
-        } else {
-            rest = after;
-        }
-    }
-    clean + rest
-}
-
-/// The start of the next pattern and the length of its prefix.
-fn next_pattern(text: &str) -> Option<(usize, usize)> {
-    let bytes = text.as_bytes();
-    (0..bytes.len()).find_map(|at| {
-        ["sk-", BEARER].into_iter().find_map(|prefix| {
-            let found = bytes
-                .get(at..at + prefix.len())
-                .is_some_and(|here| here.eq_ignore_ascii_case(prefix.as_bytes()));
-            let begins = at == 0 || !bytes[at - 1].is_ascii_alphanumeric();
-            (found && begins).then_some((at, prefix.len()))
-        })
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -279,6 +259,17 @@ mod tests {
             assert_eq!(redactor.redact(text), expected, "{key}");
             assert_eq!(redactor.redact_exact(text.to_owned()), expected, "{key}");
         }
+    }
+
+    #[test]
+    fn in_written_texts_only_long_forms_and_long_keys_are_hidden() {
+        let written = |key: &str, text: &str| Redactor::new(Some(key.into())).redact_written(text);
+        let text = "sk-loading my-own-key sk-ant-12345678";
+        assert_eq!(
+            written("my-own-key", text),
+            "sk-loading [redacted] [key removed]"
+        );
+        assert_eq!(written("none", "none"), "none");
     }
 
     #[test]

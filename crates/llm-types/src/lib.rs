@@ -26,6 +26,7 @@ mod clock;
 mod cost;
 mod error_class;
 mod event;
+mod keys;
 mod message;
 mod raw;
 mod reply;
@@ -37,6 +38,7 @@ pub use clock::{Clock, FixedClock, SystemClock};
 pub use cost::{Charge, Cost, CostSource, Usage, Usd, UsdError};
 pub use error_class::{ErrorClass, UnknownClass};
 pub use event::Event;
+pub use keys::KeyForms;
 pub use message::{
     Block, BlockKind, CacheMark, MediaSource, Message, Origin, Role, Target, ToolInput,
 };

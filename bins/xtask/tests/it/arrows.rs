@@ -21,7 +21,7 @@ const PICTURE: &[(&str, &[&str])] = &[
     ("bin-support", &["durable", "llm-client", "visible-text"]),
     ("test-support", &["llm-client"]),
     // Layer 1: they know nothing of models, networks or async.
-    ("pscale-blocks", &["durable"]),
+    ("pscale-blocks", &["durable", "llm-types"]),
     ("popper-harness", &[]),
     // Layer 2: the engines. None knows another.
     (

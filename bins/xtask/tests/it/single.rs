@@ -51,13 +51,15 @@ const GONE: [&str; 33] = [
 ];
 
 /// The definitions that the whole workspace has once, with their files.
-const ONCE: [(&str, &str); 12] = [
+const ONCE: [(&str, &str); 14] = [
     ("CallIds", "crates/llm-client/src/codec/ids.rs"),
     ("Clock", "crates/llm-types/src/clock.rs"),
     ("Echo", "crates/llm-client/src/offline.rs"),
     ("ErrorClass", "crates/llm-types/src/error_class.rs"),
     ("FakeClock", "crates/test-support/src/clock.rs"),
     ("FaultServer", "crates/test-support/src/server/mod.rs"),
+    ("KeyForms", "crates/llm-types/src/keys.rs"),
+    ("KeyGates", "crates/hermitcrab-kernel/src/storage/gates.rs"),
     ("Provider", "crates/llm-client/src/provider/mod.rs"),
     ("Redactor", "crates/llm-client/src/redact.rs"),
     ("ScriptedModel", "crates/test-support/src/model.rs"),
@@ -109,6 +111,52 @@ fn what_is_one_thing_is_defined_once() {
     }
     found.sort();
     let expected: Vec<_> = ONCE.map(|(name, file)| (name, file.to_owned())).into();
+    assert_eq!(found, expected);
+}
+
+/// The functions that take keys out of a text, and what they search for.
+const REDACTION: [&str; 5] = [
+    "KeyForms",
+    "redact",
+    "redact_exact",
+    "redact_written",
+    "remove_keys",
+];
+
+/// The files of hermitcrab that may call them.
+const GATES: [&str; 6] = [
+    // The gates of the kernel: to the disk, and to the model and the page.
+    "crates/hermitcrab-kernel/src/storage/gates.rs",
+    // The gate of a block store.
+    "crates/pscale-blocks/src/store/secrets.rs",
+    // They run without a kernel: the MCP server answers its client, the others read what a file or the person brings.
+    "bins/hermitcrab/src/commands/block/create.rs",
+    "bins/hermitcrab/src/commands/mcp/reply.rs",
+    "bins/hermitcrab/src/takeover.rs",
+    "crates/hermitcrab-migrate/src/export.rs",
+];
+
+#[test]
+fn h61_keys_are_taken_out_of_texts_at_the_gates_alone() {
+    let root = root();
+    let mut found = Vec::new();
+    for folder in folders() {
+        if !folder.contains("hermitcrab") && folder != "crates/pscale-blocks" {
+            continue;
+        }
+        for source in sources(&folder) {
+            let code = source.tokens.to_string();
+            let calls = code.split(' ').any(|word| REDACTION.contains(&word));
+            let imports = code.contains("pub use secrets");
+            if calls && !imports {
+                let path = source.path.strip_prefix(&root).unwrap();
+                found.push(path.to_string_lossy().replace('\\', "/"));
+            }
+        }
+    }
+    found.sort();
+    let mut expected = GATES.to_vec();
+    expected.sort_unstable();
     assert_eq!(found, expected);
 }
 

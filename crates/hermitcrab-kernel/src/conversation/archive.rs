@@ -283,7 +283,7 @@ mod tests {
                     let dir = folder.path();
                     fs::write(dir.join(FILE), &begin).unwrap();
                     let (is_done, steps) = move_one(dir, fail, stays);
-                    let files = Arc::new(FileStore::new(Some(dir), true, Redactor::default()));
+                    let files = Arc::new(FileStore::new(Some(dir), true, &Redactor::default()));
                     assert_eq!(numbers(&files), all, "step {fail}");
                     // The program is killed and starts again.
                     files.sweep();
@@ -319,10 +319,10 @@ mod tests {
         begin_line(0, None).write(&mut bytes).unwrap();
         line(21).write(&mut bytes).unwrap();
         fs::write(dir.join(FILE), &bytes).unwrap();
-        let files = FileStore::new(Some(dir), true, Redactor::default());
+        let files = FileStore::new(Some(dir), true, &Redactor::default());
         let (mut record, _) = ConversationRecord::open(Arc::new(files)).unwrap();
         record.move_oldest(1).unwrap();
-        let files = FileStore::new(Some(dir), true, Redactor::default());
+        let files = FileStore::new(Some(dir), true, &Redactor::default());
         assert_eq!(numbers(&files), (1..=21).collect::<Vec<_>>());
         let first = &archives(&files).unwrap()[0];
         assert!(

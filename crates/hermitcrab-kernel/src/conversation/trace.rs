@@ -73,7 +73,7 @@ impl Trace {
         name: &BlockName,
         path: &BlockPath,
     ) -> Result<Self, ToolError> {
-        let files = FileStore::new(Some(data), false, Redactor::default());
+        let files = FileStore::new(Some(data), false, &Redactor::default());
         Self::read(&files, store, name, path)
     }
 

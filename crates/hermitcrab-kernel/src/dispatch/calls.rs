@@ -144,7 +144,7 @@ impl TurnContext<'_> {
         }
         caller.events.send(Event::ToolStart {
             name: call.name.to_owned(),
-            summary: self.config.redactor.redact(&summary(&input)),
+            summary: self.files.gates().told(&summary(&input)),
         });
         let begun = self.clock.elapsed();
         let outcome = if self.tool(call.name).is_some() && !is_offered(call.name) {

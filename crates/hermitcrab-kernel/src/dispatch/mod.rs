@@ -8,5 +8,4 @@ mod self_tools;
 
 pub(crate) use calls::{CLOSE_AT, calls};
 pub(crate) use context::{ToolCaller, TurnContext, TurnFacts, author};
-pub(crate) use run::clean;
 pub(crate) use self_tools::MOST_TOOLS;

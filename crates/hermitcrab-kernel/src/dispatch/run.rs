@@ -23,8 +23,7 @@ impl TurnContext<'_> {
         mut input: Value,
         caller: &mut ToolCaller<'_>,
     ) -> ToolResult {
-        let redactor = &self.config.redactor;
-        clean(&mut input, &|text| redactor.redact_exact(text));
+        self.files.gates().arguments(&mut input);
         let run = AssertUnwindSafe(self.dispatch(name, input, caller)).catch_unwind();
         let mut outcome = match run.await {
             Ok(result) => result,
@@ -35,7 +34,7 @@ impl TurnContext<'_> {
             .hint("nothing else is lost; go another way")
             .into(),
         };
-        clean(&mut outcome.content, &|text| redactor.redact(&text));
+        self.files.gates().answer(&mut outcome.content);
         // The next calls of the same reply are taken to follow from this result.
         caller.facts.add_origins(&outcome.from);
         outcome
@@ -271,15 +270,5 @@ fn tell_of_change(tool: &str, args: &Args, result: &ToolResult, caller: &ToolCal
     } else if blocks::changed(tool, result) {
         let name = name.to_owned();
         caller.events.send(Event::BlockChanged { name });
-    }
-}
-
-/// Takes keys out of every text, by `hide`.
-pub(crate) fn clean(value: &mut Value, hide: &dyn Fn(String) -> String) {
-    match value {
-        Value::String(text) => *text = hide(std::mem::take(text)),
-        Value::Array(items) => items.iter_mut().for_each(|item| clean(item, hide)),
-        Value::Object(map) => map.values_mut().for_each(|item| clean(item, hide)),
-        _ => {}
     }
 }

@@ -81,7 +81,7 @@ impl TurnContext<'_> {
             ));
         }
         // Its source is kept.
-        let (jsx, _) = pscale_blocks::store::remove_keys(jsx);
+        let jsx = self.files.gates().written(jsx);
         match self.compile(&jsx)? {
             // It is not kept either.
             Ok(_) if caller.cancel.is_cancelled() => Err(stopped()),

@@ -22,7 +22,7 @@ impl KeptShells {
     /// # Errors
     /// [`KernelError::Newer`]; or the list cannot be read.
     pub fn open(data: &Path) -> Result<Self, KernelError> {
-        let files = FileStore::new(Some(data), false, Redactor::default());
+        let files = FileStore::new(Some(data), false, &Redactor::default());
         let (shells, notice) = Shells::open(&files)?;
         Ok(Self {
             files,

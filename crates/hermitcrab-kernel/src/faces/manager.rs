@@ -1,7 +1,7 @@
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use llm_client::{Clock, Redactor};
+use llm_client::Clock;
 use pscale_blocks::store::{Origin, Origins};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
@@ -21,7 +21,6 @@ use crate::{ErrorKind, KernelError, ToolError};
 pub struct FaceManager {
     files: Arc<FileStore>,
     clock: Arc<dyn Clock>,
-    redactor: Redactor,
     compiler: Option<Arc<dyn ShellCompiler>>,
     host: Arc<dyn Host>,
     shells: Mutex<Shells>,
@@ -40,7 +39,6 @@ impl FaceManager {
     pub(crate) fn open(
         files: Arc<FileStore>,
         clock: Arc<dyn Clock>,
-        redactor: Redactor,
         compiler: Option<Arc<dyn ShellCompiler>>,
         host: Arc<dyn Host>,
     ) -> Result<(Self, Vec<String>), KernelError> {
@@ -49,7 +47,6 @@ impl FaceManager {
         let faces = Self {
             files,
             clock,
-            redactor,
             compiler,
             host,
             shells: Mutex::new(shells),
@@ -101,8 +98,7 @@ impl FaceManager {
     }
 
     fn note_of(&self, rev: u64, line: &str) {
-        let line = self.redactor.redact(line);
-        let (line, _) = pscale_blocks::store::remove_keys(&line);
+        let line = self.files.gates().told(line);
         let from = self.origins_of_acts(rev);
         self.notes().add(&line, from);
     }

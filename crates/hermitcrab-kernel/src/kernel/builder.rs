@@ -11,7 +11,7 @@ use crate::config::timestamp;
 use crate::conversation::{ConversationRecord, HistoryBlocks};
 use crate::faces::{FaceManager, Host, NoHost, ShellCompiler};
 use crate::spending::SpendMeter;
-use crate::storage::{FileStore, RedactingStore};
+use crate::storage::{FileStore, KeyGates};
 use crate::toolbox::{ServerName, ToolSource, Toolbox};
 use crate::{Brain, KernelConfig, KernelError};
 
@@ -87,19 +87,16 @@ impl KernelBuilder {
             ..
         } = self;
         let now = timestamp(&*clock);
-        let redactor = config.redactor.clone();
-        let store: Arc<dyn BlockStore> = Arc::new(RedactingStore {
-            store: self.store,
-            redactor: redactor.clone(),
-        });
+        let (store, redactor) = (self.store, config.redactor.clone());
+        store.add_filter(Arc::new(KeyGates(redactor.clone())));
         let writes = !config.read_only;
         if writes {
             // Before anything is written: a file of a newer program refuses the start.
-            let files = FileStore::new(config.data.as_deref(), false, redactor.clone());
+            let files = FileStore::new(config.data.as_deref(), false, &redactor);
             FaceManager::refuse_newer(&files)?;
             SpendMeter::refuse_newer(&files)?;
         }
-        let files = FileStore::new(config.data.as_deref(), writes, redactor.clone());
+        let files = FileStore::new(config.data.as_deref(), writes, &redactor);
         let files = Arc::new(files);
         let (mut record, unread) = ConversationRecord::open(files.clone())?;
         files.sweep();
@@ -107,13 +104,8 @@ impl KernelBuilder {
         notices.extend(unread);
         let prepared = prepare(&*store, now)?;
         notices.extend(prepared.notices);
-        let (faces, broken) = FaceManager::open(
-            files.clone(),
-            clock.clone(),
-            redactor,
-            self.compiler,
-            host.clone(),
-        )?;
+        let (faces, broken) =
+            FaceManager::open(files.clone(), clock.clone(), self.compiler, host.clone())?;
         notices.extend(broken);
         let provider = brain.info().provider;
         let (spending, broken) =

@@ -64,7 +64,7 @@ pub fn begin_conversation(
     source: String,
     now: Timestamp,
 ) -> Result<Option<String>, KernelError> {
-    let files = FileStore::new(Some(data), true, Redactor::default());
+    let files = FileStore::new(Some(data), true, &Redactor::default());
     let (mut record, notice) = ConversationRecord::open(Arc::new(files))?;
     let begun = record.take_over(now, messages, source);
     begun.map_err(KernelError::file(conversation::FILE))?;

@@ -3,7 +3,6 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::{Kernel, may_block};
-use crate::dispatch::clean;
 use crate::table::ToolResult;
 use crate::turn::face_request::{self, AnswerFormat, FaceCaller};
 use crate::{ErrorKind, EventSink, ToolError};
@@ -86,8 +85,7 @@ impl Kernel {
         };
         let answer = face_request::ask(context, params, form, caller, events, cancel);
         let mut outcome = ToolResult::from(may_block(answer).await.map(ToolResult::of));
-        let redactor = &context.config.redactor;
-        clean(&mut outcome.content, &|text| redactor.redact(&text));
+        context.files.gates().answer(&mut outcome.content);
         outcome
     }
 }

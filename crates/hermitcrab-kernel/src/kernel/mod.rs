@@ -61,7 +61,7 @@ impl Kernel {
     /// # Errors
     /// [`KernelError::Newer`]; or a file cannot be read.
     pub fn refuse_newer_records(data: &Path) -> Result<(), KernelError> {
-        let files = FileStore::new(Some(data), false, Redactor::default());
+        let files = FileStore::new(Some(data), false, &Redactor::default());
         SpendMeter::refuse_newer(&files)?;
         ConversationRecord::open(Arc::new(files)).map(drop)
     }

@@ -168,9 +168,12 @@ impl SpendMeter {
             asked.map_err(BrainError::Budget)?;
         }
         request.allowance = allowance;
-        brain
-            .complete(request, events.clone(), cancel.clone())
-            .await
+        let answer = brain.complete(request, events.clone(), cancel.clone());
+        answer.await.map_err(|error| match error {
+            // A server may repeat what it was sent. Errors of a client have no key.
+            BrainError::Other(what) => BrainError::Other(self.files.gates().told(&what)),
+            error => error,
+        })
     }
 
     /// Waits until no other request outside of the conversation is under way.

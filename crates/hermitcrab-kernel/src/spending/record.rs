@@ -27,7 +27,7 @@ impl UsageRecord {
     /// # Errors
     /// [`KernelError::Newer`]; or the journal cannot be read.
     pub fn open(data: &Path, now: Timestamp) -> Result<Self, KernelError> {
-        let files = FileStore::new(Some(data), false, Redactor::default());
+        let files = FileStore::new(Some(data), false, &Redactor::default());
         let (sums, notice) = UsageSums::open(&files, now)?;
         Ok(Self {
             files,

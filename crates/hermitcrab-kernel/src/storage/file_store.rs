@@ -1,6 +1,5 @@
 //! The kernel's own files: small texts that are replaced whole, and journals that only grow.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
@@ -11,13 +10,14 @@ use std::sync::{Mutex, PoisonError};
 use durable::Disk;
 use llm_client::Redactor;
 
-/// The store of the kernel's own files. No key gets there: what looks like one, and the key in use, are removed from
-/// everything that is written.
+use super::KeyGates;
+
+/// The store of the kernel's own files. All that is written passes the gate.
 #[derive(Debug)]
 pub(crate) struct FileStore {
     place: Backing,
     disk: Disk,
-    redactor: Redactor,
+    gates: KeyGates,
 }
 
 #[derive(Debug)]
@@ -34,7 +34,7 @@ enum Backing {
 
 impl FileStore {
     /// Keeps in `dir`; without one, or if nothing is to be written, in memory.
-    pub fn new(dir: Option<&Path>, writes: bool, redactor: Redactor) -> Self {
+    pub fn new(dir: Option<&Path>, writes: bool, keys: &Redactor) -> Self {
         let place = match dir {
             Some(dir) if writes => Backing::Dir(dir.to_owned()),
             below => Backing::Memory {
@@ -42,22 +42,26 @@ impl FileStore {
                 files: Mutex::default(),
             },
         };
-        let disk = DISK;
         Self {
             place,
-            disk,
-            redactor,
+            disk: DISK,
+            gates: KeyGates(keys.clone()),
         }
     }
 
     /// The store in `dir` with a callback before each step on the disk.
     #[cfg(test)]
     pub fn watched(dir: &Path, watch: durable::Watch) -> Self {
-        let store = Self::new(Some(dir), true, Redactor::default());
+        let store = Self::new(Some(dir), true, &Redactor::default());
         Self {
             disk: DISK.watched(watch),
             ..store
         }
+    }
+
+    /// The gates of all texts, kept ones or not.
+    pub fn gates(&self) -> &KeyGates {
+        &self.gates
     }
 
     /// Whether what is written gets to a folder.
@@ -178,7 +182,7 @@ impl FileStore {
 
     /// Puts `bytes` in the place of a file: it is the old one or the new one, whatever happens.
     pub fn replace(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
-        let bytes = &*self.clean(bytes);
+        let bytes = &*self.gates.file(bytes);
         let Backing::Dir(dir) = &self.place else {
             self.put(name, Some(bytes.to_vec()));
             return Ok(());
@@ -221,7 +225,7 @@ impl FileStore {
 
     /// Adds lines to a journal, and returns its length in bytes. They are on the disk when this returns.
     pub fn append(&self, name: &str, lines: &[u8]) -> io::Result<u64> {
-        let lines = &*self.clean(lines);
+        let lines = &*self.gates.file(lines);
         let Backing::Dir(dir) = &self.place else {
             let mut all = self.read(name)?.unwrap_or_default();
             all.extend(lines);
@@ -247,7 +251,7 @@ impl FileStore {
         let Backing::Dir(dir) = &self.place else {
             return Ok(None);
         };
-        let begin = &*self.clean(begin);
+        let begin = &*self.gates.file(begin);
         let archive = dir.join(archive);
         self.make_folder(&archive)?;
         self.disk.rotate(&dir.join(name), &archive, lines, begin)?;
@@ -269,14 +273,6 @@ impl FileStore {
         match fs::remove_file(dir.join(name)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
             _ => Ok(()),
-        }
-    }
-
-    /// `bytes` without keys. Bytes that are not text stay as they are.
-    fn clean<'a>(&self, bytes: &'a [u8]) -> Cow<'a, [u8]> {
-        match std::str::from_utf8(bytes) {
-            Ok(text) => Cow::Owned(self.redactor.redact(text).into_bytes()),
-            Err(_) => Cow::Borrowed(bytes),
         }
     }
 

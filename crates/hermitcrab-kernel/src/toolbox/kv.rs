@@ -58,7 +58,7 @@ impl Kv {
     ///
     /// # Errors
     /// `io`: the folder cannot be read.
-    pub fn open(data: Option<&Path>, redactor: Redactor) -> Result<Self, ToolError> {
+    pub fn open(data: Option<&Path>, redactor: &Redactor) -> Result<Self, ToolError> {
         let mut state = KvState::default();
         if let Some(data) = data {
             state
@@ -69,6 +69,11 @@ impl Kv {
             files: FileStore::new(data, true, redactor),
             state: Mutex::new(state),
         })
+    }
+
+    /// A text as it is kept.
+    pub(super) fn written(&self, text: &str) -> String {
+        self.files.gates().written(text)
     }
 
     /// The files that were left alone when the store was opened, and why.

@@ -6,9 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use jiff::Timestamp;
 use llm_client::Redactor;
-use pscale_blocks::store::{
-    Edited, LogEntry, LogRange, LoggedOp, Origin, Origins, Steps, remove_keys,
-};
+use pscale_blocks::store::{Edited, LogEntry, LogRange, LoggedOp, Origin, Origins, Steps};
 use pscale_blocks::{
     Appended, Applied, Block, BlockName, BlockStore, EditAuthor, NodeDiff, Op, Stamp, StoreError,
 };
@@ -18,7 +16,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::blocks::store_fault;
 use crate::prompt::CoreBlock;
-use crate::storage::FileStore;
+use crate::storage::{FileStore, KeyGates};
 use crate::{ErrorKind, ToolError};
 
 const FOLDER: &str = "review";
@@ -149,17 +147,13 @@ impl ReviewOp {
     }
 
     /// The edit as a store keeps it: without keys. So what is judged, shown and approved is what is written.
-    fn clean(&self) -> Self {
+    fn clean(&self, gates: &KeyGates) -> Self {
         let mut op = self.clone();
-        let (text, summary) = match &mut op {
-            Self::Create { text } | Self::Edit(Op::Write { text, .. }) => (Some(text), None),
-            Self::Edit(Op::Append { text, summary }) => (Some(text), summary.as_mut()),
-            Self::Edit(Op::Grow { summary }) => (None, Some(summary)),
-            _ => (None, None),
-        };
-        let summary = summary.map(|summary| &mut summary.text);
-        for text in text.into_iter().chain(summary) {
-            *text = remove_keys(text).0.into_owned();
+        let clean = |text: &mut String| *text = gates.written(text);
+        match &mut op {
+            Self::Create { text } => clean(text),
+            Self::Edit(op) => op.change_texts(clean),
+            Self::Undo { .. } | Self::Redo { .. } => {}
         }
         op
     }
@@ -310,7 +304,7 @@ impl QueuedEdit {
 impl ReviewQueue {
     /// The queue in a data directory. A program that writes to the blocks is the only one that writes here, too.
     pub fn open(data: &Path) -> Self {
-        let files = FileStore::new(Some(data), true, Redactor::default());
+        let files = FileStore::new(Some(data), true, &Redactor::default());
         Self::new(Arc::new(files))
     }
 
@@ -332,7 +326,7 @@ impl ReviewQueue {
         if stamp.from.is_empty() || !CoreBlock::REVIEWED.iter().any(is_own) {
             return Ok(ReviewGate::Open { rev: None });
         }
-        let op = op.clean();
+        let op = op.clean(self.files.gates());
         let (base_rev, base_hash_of_path) = match op.effect(name, store).map_err(store_fault)? {
             EditEffect::Nothing { rev } => return Ok(ReviewGate::Open { rev: Some(rev) }),
             EditEffect::Change { rev, base_hash, .. } => (rev, base_hash),

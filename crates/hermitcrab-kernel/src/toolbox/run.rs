@@ -1,7 +1,6 @@
 //! The tools that reach out of the kernel: the web, granted folders, the key-value store, and the host.
 
-use pscale_blocks::store::remove_keys;
-use serde_json::{Value, json};
+use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use super::Toolbox;
@@ -59,7 +58,7 @@ impl Toolbox {
         if let Some(open) = self.kv.get() {
             return Ok(open);
         }
-        let opened = Kv::open(self.data.as_deref(), self.redactor.clone())?;
+        let opened = Kv::open(self.data.as_deref(), &self.redactor)?;
         Ok(self.kv.get_or_init(|| opened))
     }
 
@@ -77,10 +76,8 @@ impl Toolbox {
                 }
             },
             "idb_put" => {
-                // No key of a provider is ever in the data directory.
-                let (key, _) = remove_keys(key);
-                let (value, _) = remove_keys(args.text("value"));
-                kv.put(&key, &Value::from(value))?;
+                let key = kv.written(key);
+                kv.put(&key, &kv.written(args.text("value")).into())?;
                 ToolResult::of(json!({"key": key}))
             }
             "idb_list" => ToolResult::of(json!({"keys": kv.list(), "unreadable": kv.skipped()})),

@@ -60,7 +60,7 @@ pub(crate) async fn say(
     cancel: &CancellationToken,
 ) -> Result<TurnReport, KernelError> {
     // No key is ever on record, nor sent to a model.
-    let text = by.says(pscale_blocks::store::remove_keys(&input).0.into_owned());
+    let text = by.says(context.files.gates().written(&input));
     let settings = TurnSettings::of_conversation(context, Phase::Call);
     let messages = TurnMessages::of_conversation(record);
     context.list_chosen_servers(events, cancel).await;

@@ -54,7 +54,7 @@ impl Turn<'_> {
             StopReason::MaxTokens => self.cut_off(message, &text),
             stop => {
                 if let StopReason::Other(other) = stop {
-                    let other = self.context.config.redactor.redact(other);
+                    let other = self.context.files.gates().told(other);
                     self.events
                         .notice(format!("the reply ends for an unknown reason: {other}"));
                 }

@@ -16,7 +16,7 @@ fn keys(kv: &Kv) -> Vec<String> {
 fn values_outlive_the_store_in_a_folder_only() {
     let data = tempfile::tempdir().unwrap();
     for dir in [Some(data.path()), None] {
-        let kv = Kv::open(dir, Redactor::default()).unwrap();
+        let kv = Kv::open(dir, &Redactor::default()).unwrap();
         assert!(kv.list().is_empty() && kv.skipped().is_empty());
         assert_eq!(kv.get("a").unwrap(), None);
         kv.put("a", &json!("text")).unwrap();
@@ -29,7 +29,7 @@ fn values_outlive_the_store_in_a_folder_only() {
         assert_eq!(kv.get("a").unwrap(), Some(json!("new")));
         assert_eq!(keys(&kv), ["a", "b"]);
     }
-    let kv = Kv::open(Some(data.path()), Redactor::default()).unwrap();
+    let kv = Kv::open(Some(data.path()), &Redactor::default()).unwrap();
     assert_eq!(kv.get("b").unwrap(), Some(json!({"n": [1, null]})));
     let first = &kv.list()[0];
     let bytes = r#"{"key":"a","value":"new"}"#.len();
@@ -51,11 +51,11 @@ fn any_text_is_a_key() {
         ".",
         &long,
     ];
-    let kv = Kv::open(Some(data.path()), Redactor::default()).unwrap();
+    let kv = Kv::open(Some(data.path()), &Redactor::default()).unwrap();
     for (n, key) in odd.iter().enumerate() {
         kv.put(key, &json!(n)).unwrap();
     }
-    let kv = Kv::open(Some(data.path()), Redactor::default()).unwrap();
+    let kv = Kv::open(Some(data.path()), &Redactor::default()).unwrap();
     for (n, key) in odd.iter().enumerate() {
         assert_eq!(kv.get(key).unwrap(), Some(json!(n)), "{key:?}");
     }
@@ -70,7 +70,7 @@ fn any_text_is_a_key() {
 
 #[test]
 fn a_value_has_at_most_a_mebibyte() {
-    let kv = Kv::open(None, Redactor::default()).unwrap();
+    let kv = Kv::open(None, &Redactor::default()).unwrap();
     // With its quotes.
     let fits = "x".repeat((1 << 20) - 2);
     kv.put("a", &json!(fits)).unwrap();
@@ -81,7 +81,7 @@ fn a_value_has_at_most_a_mebibyte() {
 
 #[test]
 fn all_have_at_most_64_mebibytes() {
-    let kv = Kv::open(None, Redactor::default()).unwrap();
+    let kv = Kv::open(None, &Redactor::default()).unwrap();
     let value = json!("x".repeat((1 << 20) - 2));
     let mut put = 0;
     while kv.put(&format!("k{put:02}"), &value).is_ok() {
@@ -100,7 +100,7 @@ fn all_have_at_most_64_mebibytes() {
 #[test]
 fn damaged_files_are_left_alone_and_named() {
     let data = tempfile::tempdir().unwrap();
-    let kv = Kv::open(Some(data.path()), Redactor::default()).unwrap();
+    let kv = Kv::open(Some(data.path()), &Redactor::default()).unwrap();
     for key in ["cut", "moved", "well", "late"] {
         kv.put(key, &json!(key)).unwrap();
     }
@@ -118,7 +118,7 @@ fn damaged_files_are_left_alone_and_named() {
     fs::write(&cut, "{\"key\":\"cut\",\"val").unwrap();
     fs::rename(holding("moved"), folder.join("0000.json")).unwrap();
     fs::write(folder.join("left.tmp"), "half").unwrap();
-    let kv = Kv::open(Some(data.path()), Redactor::default()).unwrap();
+    let kv = Kv::open(Some(data.path()), &Redactor::default()).unwrap();
     assert_eq!(keys(&kv), ["late", "well"]);
     let skipped = kv.skipped();
     assert_eq!(skipped.len(), 2, "{skipped:?}");
@@ -130,7 +130,7 @@ fn damaged_files_are_left_alone_and_named() {
     assert_eq!(kv.get("late").unwrap(), Some(json!(2)));
     kv.put("cut", &json!(3)).unwrap();
     assert_eq!(
-        Kv::open(Some(data.path()), Redactor::default())
+        Kv::open(Some(data.path()), &Redactor::default())
             .unwrap()
             .skipped()
             .len(),

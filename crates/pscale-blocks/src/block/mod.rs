@@ -125,11 +125,7 @@ impl Block {
         self.tree.at(path.digits())
     }
 
-    pub(crate) fn texts(&self) -> impl Iterator<Item = &str> {
-        self.tree.texts()
-    }
-
-    /// Changes texts, none of which may become longer or empty.
+    /// Changes texts, none of which may become empty or longer than a text may be.
     pub(crate) fn change_texts(&mut self, mut change: impl FnMut(&mut String)) {
         self.tree.change_texts(&mut change);
         self.size = self.tree.size();

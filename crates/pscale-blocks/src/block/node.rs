@@ -87,12 +87,7 @@ impl Node {
         })
     }
 
-    /// The texts of this node and of those below, in order of their paths.
-    pub fn texts(&self) -> Box<dyn Iterator<Item = &str> + '_> {
-        let below = self.children.values().flat_map(Self::texts);
-        Box::new(self.text.as_deref().into_iter().chain(below))
-    }
-
+    /// Changes the texts of this node and of those below, in order of their paths.
     pub fn change_texts(&mut self, change: &mut impl FnMut(&mut String)) {
         self.text.iter_mut().for_each(&mut *change);
         for child in self.children.values_mut() {

@@ -55,6 +55,23 @@ pub enum Op {
     },
 }
 
+impl Op {
+    /// Changes the texts that it would write, except those of a block.
+    pub fn change_texts(&mut self, mut change: impl FnMut(&mut String)) {
+        match self {
+            Self::Write { text, .. } => change(text),
+            Self::Append { text, summary } => {
+                change(text);
+                if let Some(summary) = summary {
+                    change(&mut summary.text);
+                }
+            }
+            Self::Grow { summary } => change(&mut summary.text),
+            _ => {}
+        }
+    }
+}
+
 /// The effect of an operation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "each operation has its result")]

@@ -217,7 +217,7 @@ impl ImportItem {
         stamp: &Stamp,
         taken: &mut BTreeSet<BlockName>,
     ) -> Result<Imported, StoreError> {
-        let (block, keys) = self.block.clean();
+        let (block, keys) = self.block.clean(&[]);
         let labels = if rules.trust {
             self.labels.clone()
         } else {
@@ -242,7 +242,7 @@ impl ImportItem {
             }
             there => there?,
         };
-        if *there.block == *block {
+        if *there.block == block {
             return Ok(imported(ImportOutcome::Same, keys));
         }
         if rules.keeps(&self.name) {
@@ -257,7 +257,6 @@ impl ImportItem {
         match rules.on_conflict {
             OnConflict::Skip => Ok(imported(ImportOutcome::Skipped, 0)),
             OnConflict::Replace => {
-                let block = block.into_owned();
                 store.edit(&self.name, Some(there.rev), &Op::Replace { block }, stamp)?;
                 Ok(imported(ImportOutcome::Replaced, keys))
             }

@@ -1,3 +1,4 @@
+use std::fmt::Debug;
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -88,6 +89,15 @@ pub trait BlockStore: Send + Sync {
     /// # Errors
     /// [`StoreError::NoBlock`], [`StoreError::NothingLeft`], or the store cannot be written.
     fn redo(&self, name: &BlockName, count: u32, stamp: &Stamp) -> Result<Edited, StoreError>;
+
+    /// Adds a filter of every text that is written from now on. What looks like a key is taken out without one.
+    fn add_filter(&self, filter: Arc<dyn KeyFilter>);
+}
+
+/// A filter for keys without a form, which only a program knows.
+pub trait KeyFilter: Debug + Send + Sync {
+    /// The text without these keys.
+    fn hide(&self, text: String) -> String;
 }
 
 /// A block and its revision.

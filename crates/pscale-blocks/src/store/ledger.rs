@@ -7,7 +7,9 @@ use strsim::levenshtein;
 use super::history::{Stepped, done, redo, undo, undone};
 use super::labels;
 use super::secrets::Clean as _;
-use super::{BlockInfo, BlockPresence, Edited, Labels, LogEntry, LogRange, LoggedOp, Versioned};
+use super::{
+    BlockInfo, BlockPresence, Edited, KeyFilter, Labels, LogEntry, LogRange, LoggedOp, Versioned,
+};
 use crate::{Block, BlockName, BlockStore, Inverse, Op, Path, Stamp, StoreError};
 
 /// A store: the blocks that were used, in memory, and a journal that keeps what becomes of them. Its two kinds are
@@ -24,6 +26,7 @@ pub(super) struct LedgerState<J> {
     pub journal: J,
     /// The block that the last call was about.
     touched: Option<BlockName>,
+    filters: Vec<Arc<dyn KeyFilter>>,
 }
 
 /// A block that is or was.
@@ -166,6 +169,7 @@ impl<J> BlockLedger<J> {
                 blocks,
                 journal,
                 touched: None,
+                filters: Vec::new(),
             }),
         }
     }
@@ -355,9 +359,9 @@ impl<J: Journal> BlockStore for BlockLedger<J> {
     }
 
     fn create(&self, name: &BlockName, block: &Block, stamp: &Stamp) -> Result<u64, StoreError> {
-        let (block, _) = block.clean();
-        let (stamp, _) = stamp.clean();
         let mut state = self.state();
+        let (block, _) = block.clean(&state.filters);
+        let (stamp, _) = stamp.clean(&state.filters);
         let before = match state.settled(name)? {
             Some(BlockSlot { live: Some(_), .. }) => {
                 return Err(StoreError::Exists { name: name.clone() });
@@ -365,7 +369,6 @@ impl<J: Journal> BlockStore for BlockLedger<J> {
             Some(BlockSlot { rev, .. }) => *rev,
             None => 0,
         };
-        let block = block.into_owned();
         let op = LoggedOp::Create {
             block: block.clone(),
         };
@@ -385,9 +388,9 @@ impl<J: Journal> BlockStore for BlockLedger<J> {
         op: &Op,
         stamp: &Stamp,
     ) -> Result<Edited, StoreError> {
-        let (op, in_op) = op.clean();
-        let (stamp, in_stamp) = stamp.clean();
         let mut state = self.state();
+        let (op, in_op) = op.clean(&state.filters);
+        let (stamp, in_stamp) = stamp.clean(&state.filters);
         let (rev, live, journal) = state.live(name)?;
         if let Some(expected) = expected.filter(|expected| expected != rev) {
             return Err(StoreError::Revision {
@@ -401,7 +404,7 @@ impl<J: Journal> BlockStore for BlockLedger<J> {
         let applied = applied.map_err(|error| error.in_block(name))?;
         if let Some(change) = applied.change().filter(|_| changes) {
             let inverse = Some(change.inverse.clone());
-            let op = LoggedOp::Edit(op.into_owned());
+            let op = LoggedOp::Edit(op);
             let entry = entry(*rev + 1, &stamp, op, Some(change.path), inverse);
             live.keep(name, journal, entry)?;
             *rev += 1;
@@ -415,8 +418,8 @@ impl<J: Journal> BlockStore for BlockLedger<J> {
     }
 
     fn delete(&self, name: &BlockName, stamp: &Stamp) -> Result<(), StoreError> {
-        let (stamp, _) = stamp.clean();
         let mut state = self.state();
+        let (stamp, _) = stamp.clean(&state.filters);
         let (rev, live, journal) = state.live(name)?;
         let mut entry = entry(*rev + 1, &stamp, LoggedOp::Delete, None, None);
         entry.before_hash = live.hash.as_ref().map(hex::encode);
@@ -461,6 +464,10 @@ impl<J: Journal> BlockStore for BlockLedger<J> {
     fn redo(&self, name: &BlockName, count: u32, stamp: &Stamp) -> Result<Edited, StoreError> {
         self.step(Direction::Redo, name, count, stamp)
     }
+
+    fn add_filter(&self, filter: Arc<dyn KeyFilter>) {
+        self.state().filters.push(filter);
+    }
 }
 
 /// The direction of a step through the edits of a block.
@@ -479,9 +486,9 @@ impl<J: Journal> BlockLedger<J> {
         count: u32,
         stamp: &Stamp,
     ) -> Result<Edited, StoreError> {
-        let (stamp, keys_removed) = stamp.clean();
         let count = count as usize;
         let mut state = self.state();
+        let (stamp, keys_removed) = stamp.clean(&state.filters);
         let (rev, live, journal) = state.live(name)?;
         // Mostly the end of a log is enough: an archive is unpacked only for what is in it.
         let length = count.saturating_mul(2).saturating_add(8);

@@ -15,7 +15,7 @@ mod secrets;
 #[cfg(feature = "testing")]
 mod watched;
 
-pub use block_store::{BlockInfo, BlockPresence, Edited, Versioned};
+pub use block_store::{BlockInfo, BlockPresence, Edited, KeyFilter, Versioned};
 pub use dir::ReadCounts;
 #[cfg(feature = "testing")]
 pub use dir::{Step as DiskStep, Watch as DiskWatch};

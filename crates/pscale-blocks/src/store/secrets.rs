@@ -1,135 +1,87 @@
 //! Keys of model providers, which no block and no log may hold.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
-use super::Origins;
-use crate::{Block, EditAuthor, Op, Stamp};
+use llm_types::KeyForms;
+
+use super::{KeyFilter, Origins};
+use crate::{Block, EditAuthor, MAX_TEXT, Op, Stamp};
 
 /// The text that replaces a key.
-pub const KEY_REMOVED: &str = "[key removed]";
+pub const KEY_REMOVED: &str = KeyForms::Long.mask();
 
-/// The text without keys, and how many there were.
-///
-/// A key is `sk-ant-` or `sk-or-` with at least 8 more letters, digits, `_` or `-`, or `sk-` with at least 20. The last two
-/// do not count inside of a word: `risk-adjusted-returns-of-funds` is not a key.
+/// The text without keys of a long form, and how many there were: see [`KeyForms::Long`].
 ///
 /// ```
 /// let (text, keys) = pscale_blocks::store::remove_keys("use sk-ant-api03-abcdefgh, please");
 /// assert_eq!((&*text, keys), ("use [key removed], please", 1));
 /// ```
 pub fn remove_keys(text: &str) -> (Cow<'_, str>, u32) {
-    let mut clean = String::new();
-    let mut kept = 0;
-    let mut at = 0;
-    let mut keys = 0;
-    while let Some(found) = text[at..].find("sk-") {
-        let start = at + found;
-        match key_length(&text[..start], &text[start..]) {
-            Some(length) => {
-                clean.push_str(&text[kept..start]);
-                clean.push_str(KEY_REMOVED);
-                kept = start + length;
-                at = kept;
-                keys += 1;
-            }
-            None => at = start + "sk-".len(),
-        }
-    }
-    if keys == 0 {
-        return (Cow::Borrowed(text), 0);
-    }
-    clean.push_str(&text[kept..]);
-    (Cow::Owned(clean), keys)
+    KeyForms::Long.hide(text)
 }
 
-/// The bytes of the key that `text`, which begins with `sk-`, begins with.
-fn key_length(before: &str, text: &str) -> Option<usize> {
-    let in_key = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
-    let length = text.bytes().take_while(|byte| in_key(byte)).count();
-    let in_word = before.ends_with(|letter: char| letter.is_alphanumeric());
-    let is = |prefix: &str, behind| text.starts_with(prefix) && length >= prefix.len() + behind;
-    let found = is("sk-ant-", 8) || (!in_word && (is("sk-or-", 8) || is("sk-", 20)));
-    found.then_some(length)
+/// The filters that a store has been given.
+pub(crate) type KeyFilters = [Arc<dyn KeyFilter>];
+
+/// A value that is about to be stored.
+pub(crate) trait Clean: Clone {
+    /// Takes the keys out, and answers how many of a long form there were.
+    fn strip(&mut self, filters: &KeyFilters) -> u32;
+
+    /// A copy without keys, and how many there were.
+    fn clean(&self, filters: &KeyFilters) -> (Self, u32) {
+        let mut clean = self.clone();
+        let keys = clean.strip(filters);
+        (clean, keys)
+    }
 }
 
-/// A value that is about to be stored, without keys. Clean values are not copied.
-pub(crate) trait Clean: ToOwned {
-    /// The value without keys, and how many there were.
-    fn clean(&self) -> (Cow<'_, Self>, u32);
+impl Clean for String {
+    fn strip(&mut self, filters: &KeyFilters) -> u32 {
+        let text = std::mem::take(self);
+        let text = filters.iter().fold(text, |text, filter| filter.hide(text));
+        let (clean, keys) = remove_keys(&text);
+        *self = clean.into_owned();
+        keys
+    }
 }
 
 impl Clean for Block {
-    fn clean(&self) -> (Cow<'_, Self>, u32) {
-        if !self.texts().any(|text| remove_keys(text).1 > 0) {
-            return (Cow::Borrowed(self), 0);
-        }
-        let mut block = self.clone();
+    fn strip(&mut self, filters: &KeyFilters) -> u32 {
         let mut keys = 0;
-        block.change_texts(|text| keys += strip(text));
-        (Cow::Owned(block), keys)
+        self.change_texts(|text| {
+            keys += text.strip(filters);
+            // A short key may be replaced by a longer text.
+            text.truncate(text.floor_char_boundary(MAX_TEXT));
+        });
+        keys
     }
 }
 
 impl Clean for Op {
-    fn clean(&self) -> (Cow<'_, Self>, u32) {
-        match self {
-            Self::Replace { block } => match block.clean() {
-                (Cow::Borrowed(_), _) => (Cow::Borrowed(self), 0),
-                (Cow::Owned(block), keys) => (Cow::Owned(Self::Replace { block }), keys),
-            },
-            other => {
-                // The texts of the other operations are short.
-                let mut op = other.clone();
-                let keys = op.texts_mut().map(strip).sum();
-                (Cow::Owned(op), keys)
-            }
+    fn strip(&mut self, filters: &KeyFilters) -> u32 {
+        if let Self::Replace { block } = self {
+            return block.strip(filters);
         }
+        let mut keys = 0;
+        self.change_texts(|text| keys += text.strip(filters));
+        keys
     }
 }
 
 impl Clean for Stamp {
-    fn clean(&self) -> (Cow<'_, Self>, u32) {
-        let mut stamp = self.clone();
-        let mut keys = stamp.note.as_mut().map_or(0, strip);
-        match &mut stamp.by {
-            EditAuthor::Model { id, web } => keys += strip(id) + web.as_mut().map_or(0, strip),
-            EditAuthor::Web { url: text } | EditAuthor::Import { source: text } => {
-                keys += strip(text);
-            }
-            EditAuthor::Person | EditAuthor::Kernel => {}
-        }
-        let sets = std::iter::once(&mut stamp.from).chain(stamp.labels.values_mut());
-        keys += sets.flat_map(Origins::texts_mut).map(strip).sum::<u32>();
-        (Cow::Owned(stamp), keys)
-    }
-}
-
-impl Op {
-    /// The texts it would write, except those of a block.
-    fn texts_mut(&mut self) -> impl Iterator<Item = &mut String> {
-        let (first, second) = match self {
-            Self::Write { text, .. } => (Some(text), None),
-            Self::Append { text, summary } => (
-                Some(text),
-                summary.as_mut().map(|summary| &mut summary.text),
-            ),
-            Self::Grow { summary } => (Some(&mut summary.text), None),
-            Self::Remove { .. }
-            | Self::Relocate { .. }
-            | Self::Replace { .. }
-            | Self::SetDecimal { .. } => (None, None),
+    fn strip(&mut self, filters: &KeyFilters) -> u32 {
+        let strip = |text: &mut String| text.strip(filters);
+        let by = match &mut self.by {
+            EditAuthor::Model { id, web } => strip(id) + web.as_mut().map_or(0, &strip),
+            EditAuthor::Web { url: text } | EditAuthor::Import { source: text } => strip(text),
+            EditAuthor::Person | EditAuthor::Kernel => 0,
         };
-        first.into_iter().chain(second)
+        let note = self.note.as_mut().map_or(0, &strip);
+        let sets = std::iter::once(&mut self.from).chain(self.labels.values_mut());
+        by + note + sets.flat_map(Origins::texts_mut).map(strip).sum::<u32>()
     }
-}
-
-/// Takes the keys out of `text`; answers how many there were.
-fn strip(text: &mut String) -> u32 {
-    let (clean, keys) = remove_keys(text);
-    if let Cow::Owned(clean) = clean {
-        *text = clean;
-    }
-    keys
 }
 
 #[cfg(test)]
@@ -152,6 +104,13 @@ mod tests {
             ),
             ("sk-sk-ant-12345678", "sk-[key removed]"),
             ("ü sk-ant-ä", "ü sk-ant-ä"),
+            ("SK-ANT-12345678", "[key removed]"),
+            ("fläsk-och-potatisgratäng", "fläsk-och-potatisgratäng"),
+            (
+                "Bearer abcdefghij.0123456789/x=, done",
+                "Bearer [key removed], done",
+            ),
+            ("a bearer of good news", "a bearer of good news"),
         ] {
             assert_eq!(remove_keys(text).0, clean, "{text}");
         }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{BlockInfo, BlockPresence, Edited, Labels, LogEntry, LogRange, Versioned};
+use super::{BlockInfo, BlockPresence, Edited, KeyFilter, Labels, LogEntry, LogRange, Versioned};
 use crate::{Block, BlockName, BlockStore, Op, Stamp, StoreError};
 
 /// A call of a [`BlockStore`] about a block.
@@ -101,5 +101,9 @@ impl<S: BlockStore, W: StoreWatch> BlockStore for WatchedStore<S, W> {
     fn redo(&self, name: &BlockName, count: u32, stamp: &Stamp) -> Result<Edited, StoreError> {
         self.watch.before(name, StoreCall::Redo)?;
         self.inner.redo(name, count, stamp)
+    }
+
+    fn add_filter(&self, filter: Arc<dyn KeyFilter>) {
+        self.inner.add_filter(filter);
     }
 }

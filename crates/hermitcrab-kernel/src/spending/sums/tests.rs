@@ -41,7 +41,7 @@ fn lines(from: u32) -> String {
 }
 
 fn store(dir: &Path) -> FileStore {
-    FileStore::new(Some(dir), true, Redactor::default())
+    FileStore::new(Some(dir), true, &Redactor::default())
 }
 
 /// Everything that a person can see of a record.

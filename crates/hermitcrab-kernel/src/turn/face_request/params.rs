@@ -1,12 +1,11 @@
 //! The parameters of a face's request, checked.
 
 use llm_client::{Block, Message, Role, ToolSpec};
-use pscale_blocks::store::remove_keys;
 use serde_json::Value;
 
 use super::message::{messages, system, wrong};
 use crate::conversation::window;
-use crate::dispatch::{MOST_TOOLS, TurnContext, clean};
+use crate::dispatch::{MOST_TOOLS, TurnContext};
 use crate::prompt::FIXED_LINE;
 use crate::{BrainRequest, ErrorKind, Tier, ToolError};
 
@@ -38,11 +37,7 @@ pub(super) fn read(
         let detail = format!("the request has {size} bytes, more than {MAX_PARAMS}");
         return Err(ToolError::new(ErrorKind::TooLarge, detail));
     }
-    // No key is ever sent to a model.
-    let redactor = &context.config.redactor;
-    clean(&mut given, &|text| {
-        remove_keys(&redactor.redact_exact(text)).0.into_owned()
-    });
+    context.files.gates().request(&mut given);
     let messages = messages(&given["messages"])?;
     let said = window::sanitise(messages.clone()).into_messages();
     if said.last().is_none_or(|last| last.role != Role::User) {

@@ -15,12 +15,13 @@
 mod labels;
 mod undo;
 
+use std::sync::Arc;
 use std::thread;
 
 use jiff::Timestamp;
 
 use super::LoggedOp;
-use crate::store::{BlockPresence, KEY_REMOVED, LogEntry, LogRange};
+use crate::store::{BlockPresence, KEY_REMOVED, KeyFilter, LogEntry, LogRange, Origin, Origins};
 use crate::{
     Appended, Applied, Block, BlockName, BlockStore, EditAuthor, Op, Path, Stamp, StoreError,
     Summary, SummaryKind,
@@ -329,6 +330,44 @@ fn stores_no_key(store: &dyn BlockStore) {
     store.delete(&notes, &stamp).unwrap();
     let log = serde_json::to_string(&log(store, &notes)).unwrap();
     assert!(log.contains(KEY_REMOVED) && !log.contains("sk-"), "{log}");
+    hides_what_a_filter_does(store);
+}
+
+/// The filter of a key without a form.
+#[derive(Debug)]
+struct OneKey;
+
+impl KeyFilter for OneKey {
+    fn hide(&self, text: String) -> String {
+        text.replace("a-known-key", "[redacted]")
+    }
+}
+
+fn hides_what_a_filter_does(store: &dyn BlockStore) {
+    store.add_filter(Arc::new(OneKey));
+    let notes = name("filtered");
+    let url = "https://example.org/?k=a-known-key".to_owned();
+    let from = Origins::from(Origin::Web { url });
+    let labels = [(Path::root(), from.clone())].into();
+    let stamp = stamp(0).with_from(from).with_labels(labels);
+    let block = |text: &str| Block::new(format!("{text} a-known-key"));
+    store.create(&notes, &block("first"), &stamp).unwrap();
+    for op in [
+        write("0.1", "a-known-key"),
+        append("a-known-key", None),
+        Op::Replace {
+            block: block("second"),
+        },
+    ] {
+        store.edit(&notes, None, &op, &stamp).unwrap();
+    }
+    let read = text(store, &notes, "0");
+    assert_eq!(read.as_deref(), Some("second [redacted]"));
+    let log = log(store, &notes);
+    assert_eq!(log[0].from.listed().len(), 1);
+    assert_eq!(log[0].labels[&Path::root()], log[0].from);
+    let log = serde_json::to_string(&log).unwrap();
+    assert!(!log.contains("a-known-key"), "{log}");
 }
 
 fn lets_one_of_two_threads_win(store: &dyn BlockStore) {

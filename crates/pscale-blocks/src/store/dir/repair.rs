@@ -282,8 +282,7 @@ impl DirJournal {
         rev: u64,
         stands: Option<String>,
     ) -> Result<BlockSlot, StoreError> {
-        let (block, keys) = block.clean();
-        let block = block.into_owned();
+        let (block, keys) = block.clean(&[]);
         let copy = block.clone();
         let (op, inverse) = if stands.is_some() {
             let backup = self.backup(name);
