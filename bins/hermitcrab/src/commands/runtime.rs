@@ -77,7 +77,7 @@ pub fn execute(args: &RuntimeArgs, data: &DataDir, session: &mut Session) -> Res
 async fn fetch_react(args: &RuntimeFetchArgs, data: &DataDir) -> Result<RuntimeStatus, Error> {
     let mut sources = react_sources(true);
     if let Some(dir) = &args.react {
-        Runtime::given_react(dir).map_err(Error::GivenReact)?;
+        Runtime::given_react(dir).map_err(|error| Error::GivenReact { error })?;
         sources.dir = Some(dir.clone());
     }
     let place = args.to.as_deref().unwrap_or(data.path());

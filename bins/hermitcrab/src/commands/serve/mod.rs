@@ -86,7 +86,7 @@ async fn serve(
     interrupt: Interrupt,
 ) -> Result<Exit, Failure> {
     let given = args.react.as_deref().map(Runtime::given_react);
-    let given = (given.transpose()).map_err(|error| Error::GivenReact(error).failure())?;
+    let given = (given.transpose()).map_err(|error| Error::GivenReact { error }.failure())?;
     let host = WebHost::default();
     let (kernel, keys) = open(args, data, host.clone(), session)?;
     let (end, cut) = (CancellationToken::new(), Arc::new(AtomicBool::new(false)));
