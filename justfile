@@ -55,7 +55,7 @@ bench-logosphere *REF:
 # Blocks and kernel: parsing, edits, the aperture, a turn's own time, a prompt.
 bench-hermitcrab:
     cargo bench -p orrery-pscale-blocks --bench blocks
-    cargo bench -p orrery-hermitcrab-kernel --bench kernel
+    cargo bench -p orrery-hermitcrab-kernel --bench kernel --bench facts
     cargo bench -p orrery-hermitcrab-face --bench compile --bench api
     cargo bench -p hermitcrab --bench cold --bench aged
     cargo test --release -p orrery-hermitcrab-face --test it -- --ignored --nocapture face::speed

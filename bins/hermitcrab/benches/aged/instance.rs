@@ -6,6 +6,7 @@ use std::io::Write as _;
 use std::path::Path;
 
 use jiff::{SignedDuration, Timestamp};
+use pscale_blocks::store::{Origin, Origins};
 use pscale_blocks::{
     Appended, Block, BlockName, BlockStore, DirStore, EditAuthor, Op, Stamp, Summary, SummaryKind,
 };
@@ -29,6 +30,8 @@ const HISTORY: [(&str, u32); 3] = [
 /// The begin of the head by which the program knows its blocks of history.
 const HISTORY_HEAD: &str =
     "What was said in turns that are no longer shown, oldest first, clipped.";
+/// The last entries of the memory, with labels or without.
+const LABELLED: u32 = 200;
 /// Writes of 6 KB to one block: 30 MiB of its log.
 const WRITES: u32 = 2_600;
 const WRITTEN: usize = 6_000;
@@ -84,6 +87,39 @@ pub fn make_aged(program: &Program, data: &Path) {
     let live = ARCHIVED_TURNS..ARCHIVED_TURNS + LIVE_TURNS;
     age_records(data, live, &mut words);
     make_young(program, data);
+}
+
+/// Makes an aged instance whose last memories, which each turn reads, have labels (`labelled`) or none. All else is equal.
+pub fn make_read(program: &Program, data: &Path, labelled: bool) {
+    make_aged(program, data);
+    let store = DirStore::open(data).unwrap().without_fsync();
+    let memory = BlockName::new("memory").unwrap();
+    let mut words = Words(41);
+    for n in 0..LABELLED {
+        let web = Origin::Web {
+            url: format!("https://{}.example/", n % 40),
+        };
+        let from = if labelled {
+            web.into()
+        } else {
+            Origins::default()
+        };
+        let stamp = Stamp::new(time(ARCHIVED_TURNS + n), EditAuthor::Kernel).with_from(from);
+        let op = Op::Append {
+            text: words.text(120),
+            summary: Some(Summary {
+                kind: SummaryKind::Summary,
+                text: words.text(100),
+            }),
+        };
+        store.edit(&memory, None, &op, &stamp).unwrap();
+    }
+    drop(store);
+    // The first start derives the labels from the log.
+    program.chat(data, "read memory\n");
+    let is_labelled = std::fs::read_to_string(data.join("labels/memory.json"))
+        .is_ok_and(|labels| labels.contains("39.example"));
+    assert_eq!(is_labelled, labelled, "the labels of memory");
 }
 
 /// The time of a past turn, some 20 minutes after the one before.

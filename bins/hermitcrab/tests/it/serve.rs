@@ -327,6 +327,16 @@ fn searching(place: &Place, flags: &[&str]) -> Command {
     command
 }
 
+/// The file with what a running server says.
+#[cfg(unix)]
+const SAID: &str = "said";
+
+/// Lets a command write to [`SAID`] what it says.
+#[cfg(unix)]
+fn telling<'a>(place: &Place, command: &'a mut Command) -> &'a mut Command {
+    command.stderr(fs::File::create(place.path(SAID)).unwrap())
+}
+
 /// Waits until all of this holds.
 #[cfg(unix)]
 fn until(what: &str, mut holds: impl FnMut() -> bool) {
@@ -369,9 +379,12 @@ fn runtime_that_no_client_brings_is_the_built_in_one_and_is_not_tried_again() {
     let why = status["tried"]["npm"].as_str().unwrap();
     assert!(why.contains("exit status: 1"), "{status}");
 
-    // The second start does not ask them; a person who asks for React, or fetches it, does.
+    // The second start looks for React and does not ask them; a person who asks for React, or fetches it, does.
     let kept = fs::read(&note).unwrap();
-    let served = Served::by(&mut serve(&[]));
+    let served = Served::by(telling(&place, &mut serve(&[])));
+    until("it has looked", || {
+        place.read(SAID).contains("a start does after a day")
+    });
     served.end().exits(0);
     assert_eq!(lines(), "npm[]\npython3[]\n");
     assert_eq!(fs::read(&note).unwrap(), kept);
@@ -435,4 +448,28 @@ fn runtime_that_npm_never_brings_is_not_waited_for() {
     until("npm and its child end", || {
         !pids.iter().any(|pid| is_running(*pid))
     });
+}
+
+/// A second program that installs React in the same place is waited for. When it has ended without React, npm is asked again.
+#[cfg(unix)]
+#[test]
+fn runtime_that_another_process_installs_is_looked_for_again() {
+    let place = Place::new();
+    let script = "cd; echo npm >> asked; while [ -e asked ] && [ ! -e go ]; do /bin/sleep 0.02; done; exit 1";
+    program(&place, "npm", script);
+    program(&place, "python3", "exit 1");
+    let mut fetch = place.command(&["runtime", "fetch"]);
+    let fetching = start(fetch.env("PATH", place.path("programs")));
+    until("npm is started", || place.path("asked").exists());
+    let served = Served::by(telling(&place, &mut searching(&place, &[])));
+    let says = |words: &str| place.read(SAID).contains(words);
+    until("it waits", || says("another process installs React"));
+    assert!(!says("built-in subset"), "it gave up");
+    signal(fetching.id(), "-INT");
+    finish(fetching).exits(130);
+    place.file("go", "");
+    until("it has looked again", || says("built-in subset"));
+    assert!(says("npm could not install React"), "{}", place.read(SAID));
+    assert_eq!(place.read("asked"), "npm\nnpm\n");
+    served.end().exits(0);
 }

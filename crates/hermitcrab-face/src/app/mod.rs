@@ -14,6 +14,7 @@ use hermitcrab_kernel::table::ToolResult;
 use hermitcrab_kernel::{
     BootReport, Event, EventSink, Kernel, KernelError, MAX_INPUT, SafeFace, TurnReport,
 };
+use pscale_blocks::EditAuthor;
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
@@ -25,6 +26,10 @@ use crate::session::{FaceCrash, WebHost};
 use crate::token::Rate;
 
 pub use keys::{Keys, NoKeys};
+
+/// The reason for the page's own chat while React is looked for.
+const WAITS: &str =
+    "the face needs React, which is being installed: it is shown when React is here";
 
 /// The state that all requests share.
 pub(crate) struct App {
@@ -54,6 +59,8 @@ pub(crate) struct App {
     pub calls: TaskTracker,
     /// Signals that a key was given, or that the person continues without one.
     decided: Notify,
+    /// Signals that a turn or a boot has ended.
+    idle: Notify,
 }
 
 /// A turn is under way; when this goes it is not any longer.
@@ -67,6 +74,7 @@ impl Drop for Busy<'_> {
         self.app.busy.store(false, Ordering::SeqCst);
         self.app.tell_status();
         self.app.broadcast("busy", json!({ "busy": false }));
+        self.app.idle.notify_one();
     }
 }
 
@@ -96,6 +104,7 @@ impl App {
             end,
             calls: TaskTracker::new(),
             decided: Notify::new(),
+            idle: Notify::new(),
         }
     }
 
@@ -313,6 +322,26 @@ impl App {
         true
     }
 
+    /// Boots at the start of the program. While React is looked for, a kept face that needs it waits, and the page's own chat is
+    /// there: the model would otherwise write another one.
+    pub async fn start(self: &Arc<Self>) {
+        let found = &self.runtime_known;
+        let mut waited = !found.is_cancelled() && self.kernel.restores_with_react();
+        if waited {
+            self.show_safe(WAITS, Vec::new()).await;
+            tokio::select! {
+                () = found.cancelled() => {}
+                () = self.end.cancelled() => {}
+            }
+        }
+        // The person may talk meanwhile, and choose another face or get one from the model.
+        let has_face = async || self.host.settled().await.is_some();
+        while !(self.end.is_cancelled() || waited && has_face().await || self.boot().await) {
+            waited = true;
+            self.idle.notified().await;
+        }
+    }
+
     async fn booted(&self, report: BootReport) {
         for notice in report.notices {
             self.note(&notice);
@@ -341,17 +370,23 @@ impl App {
         loop {
             let next = self.kernel.faces().on_face_crash(dead, &error);
             // Another one became the face in the meantime.
-            if self.host.settled().await.is_some() {
+            let Some(vacant) = self.host.vacancy().await else {
                 return;
-            }
+            };
             let FaceRecovery::Shell(next) = next else {
                 self.show_safe("no kept face can be shown", vec![error])
                     .await;
                 return;
             };
-            let shown = self.kernel.use_shell(next).await;
+            let input = json!({ "rev": next });
+            let (by, events) = (EditAuthor::Person, EventSink::none());
+            let shown = (self.kernel).call_tool("shell_use", input, by, events, vacant.clone());
+            let shown = shown.await;
             if !shown.is_error {
                 self.broadcast("shells", json!({"rev": next, "shown": true}));
+                return;
+            }
+            if vacant.is_cancelled() {
                 return;
             }
             dead = next;

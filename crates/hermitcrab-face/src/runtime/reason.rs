@@ -6,6 +6,8 @@ pub enum BuiltinReason {
     NoNpm(String),
     /// The search for React is under way.
     Installing,
+    /// A second program was still installing React when the search ended; the text says where, and what to do.
+    Busy(String),
     /// The person or the program asked for the built-in runtime.
     Chosen,
 }
@@ -15,7 +17,7 @@ impl BuiltinReason {
     pub(super) fn word(&self) -> &'static str {
         match self {
             Self::NoNpm(_) => "no npm",
-            Self::Installing => "being installed",
+            Self::Installing | Self::Busy(_) => "being installed",
             Self::Chosen => "asked for",
         }
     }
@@ -23,7 +25,7 @@ impl BuiltinReason {
     /// The line in the panel of faces.
     pub(super) fn detail(&self) -> &str {
         match self {
-            Self::NoNpm(why) => why,
+            Self::NoNpm(why) | Self::Busy(why) => why,
             Self::Installing => {
                 "React is being looked for; the next face uses it when it is there."
             }

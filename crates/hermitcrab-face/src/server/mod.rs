@@ -196,7 +196,7 @@ async fn live(
                     app.show_safe("the program was started with --safe", Vec::new())
                         .await;
                 } else {
-                    app.boot().await;
+                    app.start().await;
                 }
             }
         }

@@ -338,6 +338,14 @@ impl WebHost {
         Some(self.state().face.as_ref()?.rev)
     }
 
+    /// Waits until no shell is being tried. If there is no face then, answers what fires when there is one again, or when the
+    /// pages are to show their own chat.
+    pub(crate) async fn vacancy(&self) -> Option<CancellationToken> {
+        let _one = self.hub.showing.lock().await;
+        let state = self.state();
+        (state.face.is_none()).then(|| state.vacancy.clone())
+    }
+
     /// The next frames have React, not the built-in part of it.
     pub(crate) fn set_react(&self, is_react: bool) {
         self.state().is_react = is_react;

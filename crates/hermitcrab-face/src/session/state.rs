@@ -26,6 +26,8 @@ pub(super) struct SessionState {
     pub frames: BTreeMap<String, Frame>,
     /// The face that all pages show.
     pub face: Option<Arc<FaceView>>,
+    /// Fires when a face, or the pages' own chat, takes the place of a face that has gone.
+    pub vacancy: CancellationToken,
     /// The message by which pages show their own chat in its place.
     safe: Option<ToPage>,
     /// The shell that is being mounted for the first time.
@@ -240,6 +242,7 @@ impl SessionState {
     fn become_face(&mut self, shown: Arc<FaceView>) {
         self.face = Some(shown);
         self.safe = None;
+        std::mem::take(&mut self.vacancy).cancel();
     }
 
     /// Takes the face away on all pages, for the page's own chat.
@@ -248,6 +251,7 @@ impl SessionState {
         self.frames.clear();
         self.broadcast(&safe);
         self.safe = Some(safe);
+        std::mem::take(&mut self.vacancy).cancel();
     }
 
     /// Ends the trial of a face that is not wanted any longer.

@@ -114,7 +114,8 @@ impl TurnContext<'_> {
         let mounted = self
             .faces
             .show(Shell { rev, compiled }, caller.cancel)
-            .await;
+            .await
+            .map_err(ToolError::from_io)?;
         let mut outcome = match mounted {
             Mounted::Failed(error) => return self.mount_failed(rev, error, true, caller),
             Mounted::Cancelled => {
@@ -133,11 +134,6 @@ impl TurnContext<'_> {
             }
         };
         outcome.pending_face = mounted != Mounted::Yes;
-        let mounted = (mounted == Mounted::Yes).then_some(true);
-        (self.faces.mark(rev, mounted)).map_err(ToolError::from_io)?;
-        self.faces
-            .change_state(|state| state.shell = Some(rev))
-            .map_err(ToolError::from_io)?;
         caller.facts.mounted += 1;
         caller.events.send(Event::ShellShown { rev });
         Ok(outcome)
@@ -214,16 +210,13 @@ impl TurnContext<'_> {
             .faces
             .show(Shell { rev, compiled }, caller.cancel)
             .await
+            .map_err(ToolError::from_io)?
         {
             Mounted::Failed(error) => return self.mount_failed(rev, error, false, caller),
             Mounted::Cancelled => return Err(stopped()),
             Mounted::Yes => Some(true),
             Mounted::NoPage => None,
         };
-        (self.faces.mark(rev, mounted)).map_err(ToolError::from_io)?;
-        self.faces
-            .change_state(|state| state.shell = Some(rev))
-            .map_err(ToolError::from_io)?;
         caller.events.send(Event::ShellShown { rev });
         let answer = json!({"rev": rev, "component": component, "mounted": mounted});
         // A component may have any name.

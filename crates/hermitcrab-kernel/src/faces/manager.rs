@@ -110,14 +110,13 @@ impl FaceManager {
     /// not (`needs_react`) gives way to an earlier one, and nothing is counted. A caller that shows each returned face
     /// and reports each crash reaches [`FaceRecovery::Safe`] after at most two crashes of every kept shell.
     pub fn on_face_crash(&self, rev: u64, error: &ShellError) -> FaceRecovery {
-        let current = self.state().shell;
-        let mut shells = self.kept();
-        let counted = if error.is_need() {
-            Ok(())
-        } else {
-            shells.died(&self.files, rev, error.is_hang())
-        };
-        let next = match current {
+        // Both are held to the end: a shell that mounts meanwhile is the face before all of this, or after it. What cannot be
+        // written holds in memory: the next face must not depend on the disk.
+        let (mut shells, mut state) = (self.kept(), self.state());
+        if !error.is_need() {
+            let _ = shells.died(&self.files, rev, error.is_hang());
+        }
+        let next = match state.shell {
             // A new shell took its place meanwhile.
             Some(current) if current != rev => FaceRecovery::Shell(current),
             Some(_) => {
@@ -127,14 +126,10 @@ impl FaceManager {
             // The host's own is shown already, and no late report takes it away.
             None => FaceRecovery::Safe,
         };
-        drop(shells);
+        state.shell = next.rev();
+        let _ = state.save(&self.files);
+        drop((shells, state));
         self.note_of(rev, &next.line(rev, error));
-        let now = next.rev();
-        let noted = self.change_state(|state| state.shell = now);
-        // What cannot be written holds in memory: the next face must not depend on the disk.
-        if counted.and(noted).is_err() {
-            self.state().shell = now;
-        }
         next
     }
 
@@ -252,15 +247,28 @@ impl FaceManager {
         self.kept().good(current, passed).map(|shell| shell.rev)
     }
 
-    /// Shows a shell. One that died as soon as it had mounted did not mount.
-    pub(crate) async fn show(&self, shell: Shell, cancel: &CancellationToken) -> Mounted {
+    /// Shows a shell and, unless that fails, notes it as the face. One that died as soon as it had mounted did not mount.
+    pub(crate) async fn show(
+        &self,
+        shell: Shell,
+        cancel: &CancellationToken,
+    ) -> io::Result<Mounted> {
         let rev = shell.rev;
         let before = self.kept().deaths(rev);
-        let mounted = self.host.show(shell, cancel.clone()).await;
-        if mounted == Mounted::Yes && self.kept().deaths(rev) > before {
+        let shown = self.host.show(shell, cancel.clone()).await;
+        let mounted = match shown {
+            Mounted::Yes => Some(true),
+            Mounted::NoPage => None,
+            Mounted::Failed(_) | Mounted::Cancelled => return Ok(shown),
+        };
+        // Held to the end: a crash is counted before all of this, or after it.
+        let mut shells = self.kept();
+        if mounted.is_some() && shells.deaths(rev) > before {
             let message = "it died as soon as it was shown";
-            return Mounted::Failed(ShellError::new("render", message));
+            return Ok(Mounted::Failed(ShellError::new("render", message)));
         }
-        mounted
+        shells.mark(&self.files, rev, mounted)?;
+        self.change_state(|state| state.shell = Some(rev))?;
+        Ok(shown)
     }
 }

@@ -184,25 +184,18 @@ impl<'a> Boot<'a> {
         let mut passed = Vec::new();
         // Each shell that fails is marked or passed over, so that this ends.
         while let Some(rev) = self.context.faces.good(&passed) {
-            let shown = self.show_kept(rev).await;
-            let mounted = match &shown {
-                Ok(mounted) => *mounted,
-                Err(errors) if errors.iter().any(ShellError::is_need) => {
-                    passed.push(rev);
-                    None
-                }
-                Err(_) => Some(false),
-            };
-            (self.context.faces)
-                .mark(rev, mounted)
-                .map_err(KernelError::file("shells.json"))?;
-            let Err(errors) = shown else {
-                self.face_is(Some(rev))?;
+            let Err(errors) = self.show_kept(rev).await? else {
                 self.events.send(Event::ShellShown { rev });
                 let mut report = again();
                 report.restored = Some(rev);
                 return Ok(Some(report));
             };
+            if errors.iter().any(ShellError::is_need) {
+                passed.push(rev);
+            } else {
+                let marked = self.context.faces.mark(rev, Some(false));
+                marked.map_err(KernelError::file("shells.json"))?;
+            }
             let why = errors.first().map_or("", |error| &error.message);
             self.notices
                 .push(format!("face {rev} was not restored: {why}"));
@@ -224,16 +217,22 @@ impl<'a> Boot<'a> {
         }))
     }
 
-    /// Shows a kept shell; answers whether it mounted, none if no page is open.
-    async fn show_kept(&self, rev: u64) -> Result<Option<bool>, Vec<ShellError>> {
+    /// Shows a kept shell, which is then the face.
+    async fn show_kept(&self, rev: u64) -> Result<Result<(), Vec<ShellError>>, KernelError> {
+        let faces = self.context.faces;
+        let shell = match faces.compile_kept(rev) {
+            Ok(shell) => shell,
+            Err(errors) => return Ok(Err(errors)),
+        };
         // A stop is for the model: what is kept comes up all the same.
         let never = CancellationToken::new();
-        let faces = self.context.faces;
-        match faces.show(faces.compile_kept(rev)?, &never).await {
-            Mounted::Yes => Ok(Some(true)),
-            Mounted::NoPage | Mounted::Cancelled => Ok(None),
-            Mounted::Failed(error) => Err(vec![error]),
-        }
+        let shown = faces.show(shell, &never).await;
+        Ok(
+            match shown.map_err(KernelError::file("shells.json or state.json"))? {
+                Mounted::Yes | Mounted::NoPage | Mounted::Cancelled => Ok(()),
+                Mounted::Failed(error) => Err(vec![error]),
+            },
+        )
     }
 
     /// Notes which shell is the face.

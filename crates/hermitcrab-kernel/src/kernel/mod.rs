@@ -91,6 +91,14 @@ impl Kernel {
         may_block(boot).await
     }
 
+    /// Whether a boot would restore a kept face that needs React.
+    pub fn restores_with_react(&self) -> bool {
+        let faces = &self.owners.faces;
+        let kept = (faces.good(&[])).filter(|_| !self.owners.config.fresh);
+        kept.and_then(|rev| faces.compile_kept(rev).ok())
+            .is_some_and(|shell| !shell.compiled.needs.is_empty())
+    }
+
     /// The same kernel for a face that works while the person is absent: each request outside of the conversation counts by
     /// [`Kernel::count_unprompted`].
     #[must_use]

@@ -7,7 +7,7 @@ use std::io::Write as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bin_support::model::ModelFlags;
 use bin_support::{Exit, Failure, Interrupt, Session, block_on_threads, escape};
@@ -37,6 +37,10 @@ Examples:
 
 /// The time that the first face waits for React. It is enough if an earlier start has installed React.
 const INSTALLED_LIMIT: Duration = Duration::from_secs(2);
+
+/// The time that another process has to install React, and the pause between two looks at its work.
+const OTHER_LIMIT: Duration = Duration::from_secs(2 * CLIENT_LIMIT.as_secs());
+const LOOK_AGAIN: Duration = Duration::from_secs(1);
 
 #[derive(Debug, Default, clap::Args)]
 #[command(mut_arg("max_usd", |arg| arg.help("Cap in dollars for this process")))]
@@ -105,7 +109,7 @@ async fn serve(
     config.port = args.port;
     // A person who asks for React sees no face without it.
     config.runtime_wait = if args.runtime == Some(RuntimeName::React) {
-        3 * CLIENT_LIMIT
+        OTHER_LIMIT + 3 * CLIENT_LIMIT
     } else {
         INSTALLED_LIMIT
     };
@@ -197,7 +201,15 @@ async fn better_runtime(
 ) -> Result<Option<Runtime>, Failure> {
     let is_asked_for = name == Some(RuntimeName::React);
     let sources = react_sources(is_asked_for);
-    let found = sources.find(data.path(), data.now(), &show_begin).await;
+    let mut found = sources.find(data.path(), data.now(), &show_begin).await;
+    if let Err(error @ RuntimeError::Busy { .. }) = &found {
+        tracing::info!("{}: waiting for it", escape(&error.to_string()));
+    }
+    let begun = Instant::now();
+    while matches!(found, Err(RuntimeError::Busy { .. })) && begun.elapsed() < OTHER_LIMIT {
+        tokio::time::sleep(LOOK_AGAIN).await;
+        found = sources.find(data.path(), data.now(), &|_| {}).await;
+    }
     found.map(Some).or_else(|error| {
         if is_asked_for {
             return Err(Error::Runtime(error).failure());
@@ -205,7 +217,7 @@ async fn better_runtime(
         let why = escape(&with_sources(&error));
         session.warn(&format!("faces run on the built-in subset: {why}"));
         let reason = match error {
-            RuntimeError::Busy { .. } => BuiltinReason::Installing,
+            RuntimeError::Busy { .. } => BuiltinReason::Busy(why),
             _ => BuiltinReason::NoNpm(why),
         };
         Ok(Some(Runtime::builtin_because(reason)))

@@ -1,15 +1,17 @@
 //! The whole program in a test: kernel, server, and what a test looks at.
 
-use std::future::ready;
 use std::net::SocketAddr;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use hermitcrab_face::jsx::OxcCompiler;
-use hermitcrab_face::{FaceConfig, FaceServer, HostLimits, Keys, NoKeys, Runtime, WebHost};
+use hermitcrab_face::{
+    FaceConfig, FaceServer, HostLimits, Keys, NoKeys, ReactSources, Runtime, WebHost,
+};
 use hermitcrab_kernel::table::ToolResult;
 use hermitcrab_kernel::{Brain, EventSink, Kernel, KernelConfig, ScriptBrain, ScriptStep};
+use jiff::Timestamp;
 use pscale_blocks::{BlockStore, DirStore, EditAuthor, MemStore};
 use serde_json::{Value, json};
 use test_support::FakeClock;
@@ -41,6 +43,8 @@ pub struct Plan {
     pub limits: HostLimits,
     pub safe: bool,
     pub runtime: Runtime,
+    /// The search for React in a data directory, which the first face does not wait for.
+    pub search: Option<(ReactSources, PathBuf)>,
 }
 
 impl Default for Plan {
@@ -52,6 +56,7 @@ impl Default for Plan {
             limits: HostLimits::default(),
             safe: false,
             runtime: Runtime::builtin(),
+            search: None,
         }
     }
 }
@@ -90,7 +95,12 @@ impl Plan {
         let (url, addr) = (server.url(), server.addr());
         let cancel = CancellationToken::new();
         let end = cancel.clone();
-        let served = tokio::spawn(async move { server.run(end, ready(None)).await });
+        let search = async move {
+            let (sources, data) = self.search?;
+            let found = sources.find(&data, Timestamp::UNIX_EPOCH, &|_| {});
+            found.await.ok()
+        };
+        let served = tokio::spawn(async move { server.run(end, search).await });
         Home {
             kernel,
             url,

@@ -11,7 +11,7 @@ mod keyboard;
 mod looks;
 pub mod needs;
 mod panels;
-mod react;
+pub mod react;
 mod review;
 mod safe;
 mod screenshots;

@@ -1,9 +1,15 @@
-//! F4: each feature that only React has is refused without React, at its line, and mounts on React.
+//! F4: each feature that only React has is refused without React, at its line, and mounts on React. F1: the first face does not
+//! wait for React.
 
+use std::fs;
 use std::sync::Arc;
+use std::time::Duration;
 
+use hermitcrab_face::{BuiltinReason, ReactSources, Runtime};
 use hermitcrab_kernel::{ScriptBrain, ScriptStep};
 use serde_json::Value;
+#[cfg(unix)]
+use test_support::program::is_running;
 
 use super::home::{FACE, Plan, face};
 use super::react::{on_builtin, on_react};
@@ -141,6 +147,47 @@ fn each_feature_mounts_on_react() {
             let fine = format!("document.body.textContent.includes({text:?})");
             browser.in_frame_until(FACE, &fine).await;
         }
+        home.close().await;
+    });
+}
+
+/// F1: npm waits for a registry that does not answer.
+#[cfg(unix)]
+#[test]
+fn a_face_is_shown_while_npm_still_runs() {
+    use std::os::unix::fs::PermissionsExt as _;
+    on_builtin(async |browser, _| {
+        let dir = tempfile::tempdir().unwrap();
+        let mut sources = ReactSources::new(Duration::from_mins(10));
+        sources.npm.program = dir.path().join("npm");
+        let pid = dir.path().join("npm.pid");
+        let script = format!(
+            "#!/bin/sh\necho $$ > '{}'; exec /bin/sleep 600\n",
+            pid.display()
+        );
+        fs::write(&sources.npm.program, script).unwrap();
+        let mode = fs::Permissions::from_mode(0o755);
+        fs::set_permissions(&sources.npm.program, mode).unwrap();
+        let mut plan = Plan::in_dir(dir.path());
+        plan.runtime = Runtime::builtin_because(BuiltinReason::Installing);
+        plan.search = Some((sources, dir.path().to_owned()));
+        let good = "function Good() { return <p id='good'>good</p>; }";
+        let brain = ScriptBrain::new([face(good), ScriptStep::text("up")]);
+        let home = plan.open(Arc::new(brain)).await;
+        browser.open(&home.url).await;
+        browser
+            .in_frame_until(FACE, "document.querySelector('#good')")
+            .await;
+        let bar = "limited React (being installed)";
+        browser.wait_for_text("body", bar).await;
+        // npm has been started and has not ended.
+        let started = async || loop {
+            if let Ok(pid) = fs::read_to_string(&pid).unwrap_or_default().trim().parse() {
+                return pid;
+            }
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        };
+        assert!(is_running(started().await));
         home.close().await;
     });
 }

@@ -1,12 +1,15 @@
 //! A face that dies after it had mounted.
 
-use std::sync::Arc;
+use std::sync::{Arc, Condvar, Mutex};
 
+use hermitcrab_face::jsx::OxcCompiler;
+use hermitcrab_kernel::faces::{CompiledShell, ShellCompiler, ShellError};
 use hermitcrab_kernel::{ScriptBrain, ScriptStep};
 use serde_json::{Value, json};
+use tokio::sync::Notify;
 
 use super::page::Page;
-use super::stand::{GatedBrain, Setting, Stand, face};
+use super::stand::{GatedBrain, SHELL, Setting, Stand, face};
 
 async fn recompile(page: &mut Page, n: u64) -> Value {
     let jsx = format!("function App() {{ return <p>{n}</p>; }}");
@@ -177,5 +180,65 @@ async fn a_face_that_does_not_mount_on_a_later_page_has_died() {
     second.mounts = true;
     first.show_of(1).await;
     first.event_of("shells", |data| data["rev"] == 1).await;
+    stand.end().await;
+}
+
+/// A compiler that holds the first face until the test lets it go.
+#[derive(Default)]
+struct SlowCompiler {
+    holds: Mutex<bool>,
+    freed: Condvar,
+    begun: Notify,
+}
+
+impl SlowCompiler {
+    fn hold(&self, holds: bool) {
+        *self.holds.lock().unwrap() = holds;
+        self.freed.notify_all();
+    }
+}
+
+impl ShellCompiler for SlowCompiler {
+    fn compile(&self, text: &str) -> Result<CompiledShell, Vec<ShellError>> {
+        if text == SHELL {
+            let holds = self.holds.lock().unwrap();
+            if *holds {
+                self.begun.notify_one();
+            }
+            drop(self.freed.wait_while(holds, |holds| *holds).unwrap());
+        }
+        OxcCompiler.compile(text)
+    }
+}
+
+/// The face in place of a dead one takes its time, and the person's next one mounts first: that one stays.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_face_in_place_of_a_dead_one_does_not_replace_a_newer_one() {
+    let compiler = Arc::<SlowCompiler>::default();
+    let setting = Setting {
+        compiler: compiler.clone(),
+        ..Setting::default()
+    };
+    let stand = setting.open(Arc::new(ScriptBrain::new([face("1")]))).await;
+    let mut page = stand.booted().await;
+    page.show_of(1).await;
+    let show = recompile(&mut page, 2).await;
+    compiler.hold(true);
+    page.fail(&show, "render", "boom").await;
+    compiler.begun.notified().await;
+    let kernel = stand.kernel.clone();
+    let newer = "function App() { return <p>3</p>; }";
+    let made = tokio::spawn(async move { kernel.recompile(newer).await });
+    let newest = page.show_of(3).await;
+    assert!(!made.await.unwrap().is_error);
+    // The end of this one is handled after that of the one before.
+    page.fail(&newest, "render", "boom").await;
+    compiler.hold(false);
+    let next = |message: &Value| {
+        message["type"] == "show" || (message["event"] == "died" && message["data"]["rev"] == 3)
+    };
+    let next = page.wait("a face, or the end of face 3", next).await;
+    assert_eq!(next["event"], "died", "{next}");
+    page.show_of(2).await;
     stand.end().await;
 }

@@ -4,12 +4,14 @@ use std::path::Path;
 use std::sync::Arc;
 
 use hermitcrab_face::jsx::OxcCompiler;
-use hermitcrab_kernel::{Kernel, ScriptBrain};
+use hermitcrab_kernel::{Kernel, ScriptBrain, ScriptStep};
 use pscale_blocks::MemStore;
 use serde_json::json;
+use tokio::sync::oneshot;
 
-use super::stand::{SHELL, Setting, Stand, face};
+use super::stand::{GatedBrain, SHELL, Setting, Stand, face};
 use crate::face::needs::{FEATURES, check_refused};
+use crate::face::react::kept_react;
 
 #[tokio::test]
 async fn each_feature_is_refused_at_its_line() {
@@ -82,5 +84,58 @@ async fn a_crash_passes_over_a_face_that_needs_react() {
     let shells = stand.kernel.faces().shells();
     let deaths: Vec<_> = shells.iter().map(|shell| shell.deaths).collect();
     assert_eq!(deaths, [0, 1, 0, 1]);
+    stand.end().await;
+}
+
+/// Keeps one face, which needs React, and opens a server that looks for React until the test says that it has ended.
+async fn searching(
+    data: &Path,
+    brain: Arc<GatedBrain>,
+) -> (Stand, oneshot::Sender<hermitcrab_face::Runtime>) {
+    keep(data, [FEATURES[0].1]).await;
+    let (found, search) = oneshot::channel();
+    let mut setting = Setting::default().in_dir(data);
+    setting.search = Some(search);
+    (setting.open(brain).await, found)
+}
+
+/// The page's own chat is there until React is, and the model is not asked for another face.
+#[tokio::test]
+async fn a_kept_face_waits_while_react_is_looked_for() {
+    let Some(react) = kept_react() else { return };
+    let dir = tempfile::tempdir().unwrap();
+    // The model answers at once: the person can talk to it, also while React arrives.
+    let brain = GatedBrain::new(1, ["Hello.", "Later."].map(ScriptStep::text));
+    let (stand, found) = searching(dir.path(), brain.clone()).await;
+    let mut page = stand.page().await;
+    let safe = page.safe().await;
+    let reason = safe["reason"].as_str().unwrap();
+    assert!(reason.contains("being installed"), "{reason}");
+    page.bar("send", json!(["Are you there?"])).await.unwrap();
+    let last = page.start(None, "send", json!(["And now?"])).await;
+    assert!(!page.has(|message| message["type"] == "show").await);
+    found.send(react).unwrap();
+    brain.gate.add_permits(1);
+    page.reply(last).await.unwrap();
+    page.show_of(1).await;
+    page.said("assistant", "Here again.").await;
+    let asked = brain.asked().len();
+    assert_eq!(asked, 2, "the model was asked for a face");
+    let shells = stand.kernel.faces().shells();
+    assert_eq!((shells.len(), shells[0].mounted), (1, Some(true)));
+    stand.end().await;
+}
+
+/// After a search without React the model writes a face that needs none.
+#[tokio::test]
+async fn a_kept_face_gives_way_when_react_was_not_found() {
+    let dir = tempfile::tempdir().unwrap();
+    let brain = GatedBrain::new(9, [face("1")]);
+    let (stand, found) = searching(dir.path(), brain.clone()).await;
+    let mut page = stand.page().await;
+    page.safe().await;
+    assert!(brain.asked().is_empty());
+    drop(found);
+    page.show_of(2).await;
     stand.end().await;
 }

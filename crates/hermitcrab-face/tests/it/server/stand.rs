@@ -1,6 +1,5 @@
 //! A server on a free port with a kernel.
 
-use std::future::ready;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
@@ -8,7 +7,10 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use hermitcrab_face::jsx::OxcCompiler;
-use hermitcrab_face::{FaceConfig, FaceServer, HostLimits, Keys, NoKeys, Patience, WebHost};
+use hermitcrab_face::{
+    FaceConfig, FaceServer, HostLimits, Keys, NoKeys, Patience, Runtime, WebHost,
+};
+use hermitcrab_kernel::faces::ShellCompiler;
 use hermitcrab_kernel::{
     Brain, BrainError, BrainInfo, BrainReply, BrainRequest, EventSink, Kernel, KernelConfig,
     ScriptBrain, ScriptStep,
@@ -16,7 +18,7 @@ use hermitcrab_kernel::{
 use pscale_blocks::{BlockStore, MemStore};
 use serde_json::{Value, json};
 use test_support::FakeClock;
-use tokio::sync::{OnceCell, Semaphore};
+use tokio::sync::{OnceCell, Semaphore, oneshot};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest as _;
@@ -83,6 +85,9 @@ pub struct Setting {
     pub keys: Arc<dyn Keys>,
     pub safe: bool,
     pub patience: Patience,
+    pub compiler: Arc<dyn ShellCompiler>,
+    /// The result of the search for React, which the test sends. The first face does not wait for it.
+    pub search: Option<oneshot::Receiver<Runtime>>,
 }
 
 impl Default for Setting {
@@ -98,6 +103,8 @@ impl Default for Setting {
             keys: Arc::new(NoKeys),
             safe: false,
             patience: Patience::default(),
+            compiler: Arc::new(OxcCompiler),
+            search: None,
         }
     }
 }
@@ -120,7 +127,7 @@ impl Setting {
         let host = WebHost::new(self.limits);
         let kernel = Kernel::builder(self.store, brain)
             .config(self.kernel)
-            .compiler(Arc::new(OxcCompiler))
+            .compiler(self.compiler)
             .host(Arc::new(host.clone()))
             .clock(Arc::new(FakeClock::new()))
             .open();
@@ -134,13 +141,19 @@ impl Setting {
         let url = server.url();
         let (_, once) = url.split_once("/#").unwrap();
         let cancel = CancellationToken::new();
+        let search = async {
+            match self.search {
+                Some(search) => search.await.ok(),
+                None => None,
+            }
+        };
         Stand {
             kernel,
             host,
             addr: server.addr(),
             once: once.to_owned(),
             cancel: cancel.clone(),
-            running: tokio::spawn(server.run(cancel, ready(None))),
+            running: tokio::spawn(server.run(cancel, search)),
             session: OnceCell::new(),
         }
     }
