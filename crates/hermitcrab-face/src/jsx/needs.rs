@@ -9,31 +9,62 @@ use std::collections::HashSet;
 use oxc::ast::AstKind;
 use oxc::ast::ast::{
     AssignmentTarget, AssignmentTargetProperty, BindingPattern, BindingProperty, Expression,
-    IdentifierReference, JSXMemberExpressionObject, MemberExpression, PropertyKey, UnaryOperator,
+    IdentifierReference, JSXAttribute, JSXAttributeValue, JSXMemberExpressionObject,
+    MemberExpression, PropertyKey, UnaryOperator,
 };
 use oxc::semantic::{NodeId, Semantic, SymbolId};
 use oxc::span::{GetSpan as _, Span};
 
 use super::module::Module;
 
-/// The features that only React has, by their names. The first two are methods of classes.
-const FEATURES: [&str; 13] = [
-    "getSnapshotBeforeUpdate",
-    "shouldComponentUpdate",
+/// The members of `React` and `ReactDOM` that the built-in runtime does not have.
+const MEMBERS: [&str; 21] = [
     "Children",
     "Profiler",
     "PureComponent",
     "Suspense",
+    "act",
     "cloneElement",
+    "createFactory",
     "createPortal",
+    "findDOMNode",
     "flushSync",
+    "hydrate",
+    "hydrateRoot",
     "lazy",
+    "render",
+    "unmountComponentAtNode",
+    "unstable_act",
+    "unstable_batchedUpdates",
+    "unstable_renderSubtreeIntoContainer",
     "useImperativeHandle",
     "useInsertionEffect",
     "useSyncExternalStore",
 ];
-/// The number of methods at the start of [`FEATURES`].
-const METHODS: usize = 2;
+
+/// Methods of classes that only React calls.
+const METHODS: [&str; 9] = [
+    "UNSAFE_componentWillMount",
+    "UNSAFE_componentWillReceiveProps",
+    "UNSAFE_componentWillUpdate",
+    "componentWillMount",
+    "componentWillReceiveProps",
+    "componentWillUpdate",
+    "getChildContext",
+    "getSnapshotBeforeUpdate",
+    "shouldComponentUpdate",
+];
+
+/// Static members of classes that only React looks at.
+const STATICS: [&str; 4] = [
+    "childContextTypes",
+    "contextType",
+    "contextTypes",
+    "getDerivedStateFromProps",
+];
+
+/// A `ref` that is a text, for `this.refs`.
+const STRING_REF: &str = "string ref";
 
 /// A member whose name only a run shows.
 const COMPUTED: &str = "computed";
@@ -46,17 +77,11 @@ const PASSES: usize = 4;
 
 /// Whether only React has this member of `React` or `ReactDOM`.
 pub(super) fn of_react_only(name: &str) -> Option<&'static str> {
-    FEATURES[METHODS..]
-        .iter()
-        .find(|one| **one == name)
-        .copied()
+    listed(&MEMBERS, name)
 }
 
-fn of_class(name: &str) -> Option<&'static str> {
-    FEATURES[..METHODS]
-        .iter()
-        .find(|one| **one == name)
-        .copied()
+fn listed(list: &[&'static str], name: &str) -> Option<&'static str> {
+    list.iter().copied().find(|one| *one == name)
 }
 
 /// `{ React }` or `{ React: R }`, in a pattern.
@@ -265,8 +290,17 @@ impl<'a> NeedFinder<'_, 'a> {
                 AstKind::AssignmentExpression(assignment) if self.is_react(&assignment.right) => {
                     self.assigned(&assignment.left);
                 }
-                AstKind::MethodDefinition(method) if !method.r#static => self.method(&method.key),
-                AstKind::PropertyDefinition(field) if !field.r#static => self.method(&field.key),
+                AstKind::AssignmentExpression(assignment) => {
+                    // `App.contextType = Theme`.
+                    if let AssignmentTarget::StaticMemberExpression(member) = &assignment.left
+                        && let Some(feature) = listed(&STATICS, &member.property.name)
+                    {
+                        self.found.push((member.property.span.start, feature));
+                    }
+                }
+                AstKind::MethodDefinition(method) => self.method(&method.key, method.r#static),
+                AstKind::PropertyDefinition(field) => self.method(&field.key, field.r#static),
+                AstKind::JSXAttribute(attribute) => self.attribute(attribute),
                 _ => {}
             }
         }
@@ -326,9 +360,17 @@ impl<'a> NeedFinder<'_, 'a> {
         }
     }
 
-    fn method(&mut self, key: &PropertyKey<'a>) {
-        if let Some(feature) = key.static_name().and_then(|name| of_class(&name)) {
+    fn method(&mut self, key: &PropertyKey<'a>, is_static: bool) {
+        let list: &[_] = if is_static { &STATICS } else { &METHODS };
+        if let Some(feature) = key.static_name().and_then(|name| listed(list, &name)) {
             self.found.push((key.span().start, feature));
+        }
+    }
+
+    fn attribute(&mut self, attribute: &JSXAttribute<'a>) {
+        let is_text = matches!(attribute.value, Some(JSXAttributeValue::StringLiteral(_)));
+        if is_text && attribute.is_identifier("ref") {
+            self.found.push((attribute.span.start, STRING_REF));
         }
     }
 }
@@ -339,11 +381,11 @@ mod tests {
     use crate::jsx::names;
 
     #[test]
-    fn each_feature_is_known_by_its_bare_name_or_is_a_method() {
-        for name in &FEATURES[METHODS..] {
-            assert!(names::of_react(name).is_some(), "{name}");
+    fn the_lists_are_sorted_and_methods_have_no_bare_name() {
+        for list in [&MEMBERS[..], &METHODS, &STATICS] {
+            assert!(list.is_sorted_by(|a, b| a < b), "{list:?}");
         }
-        for name in &FEATURES[..METHODS] {
+        for name in METHODS.iter().chain(&STATICS) {
             assert!(names::of_react(name).is_none(), "{name}");
         }
     }

@@ -114,9 +114,22 @@ fn imports() {
 #[test]
 fn methods_of_classes() {
     let class = |body: &str| {
-        format!("class App extends Component {{\n{body}\nrender() {{ return <p/>; }} }}")
+        format!(
+            "class App extends Component {{\n{body}\nrender() {{ return <p/>; }} }}\nconst Theme = 1;"
+        )
     };
-    let cases: [(&str, &[&str]); 5] = [
+    let cases: [(&str, &[&str]); 10] = [
+        (
+            "static getDerivedStateFromProps() { return null; }",
+            &["getDerivedStateFromProps 2:8"],
+        ),
+        ("static contextType = Theme;", &["contextType 2:8"]),
+        ("getDerivedStateFromProps() {}", &[]),
+        (
+            "UNSAFE_componentWillMount() {}\ncomponentWillUpdate() {}",
+            &["UNSAFE_componentWillMount 2:1", "componentWillUpdate 3:1"],
+        ),
+        ("getChildContext() {}", &["getChildContext 2:1"]),
         (
             "shouldComponentUpdate() { return true; }",
             &["shouldComponentUpdate 2:1"],
@@ -135,6 +148,33 @@ fn methods_of_classes() {
     for (body, expected) in cases {
         assert_eq!(needs(&class(body)), expected, "{body}");
     }
+}
+
+#[test]
+fn members_that_are_no_bare_names_statics_from_outside_and_refs_that_are_texts() {
+    for feature in [
+        "act",
+        "createFactory",
+        "findDOMNode",
+        "hydrate",
+        "hydrateRoot",
+        "render",
+        "unmountComponentAtNode",
+        "unstable_batchedUpdates",
+    ] {
+        let expected = [format!("{feature} 2:10")];
+        assert_eq!(needs(&app(&format!("ReactDOM.{feature};"))), expected);
+    }
+    in_app(&[
+        ("App.contextType = App;", &["contextType 2:5"]),
+        ("App.defaultProps = {}; App.propTypes = {};", &[]),
+        ("return <p ref='own'/>;", &["string ref 2:11"]),
+        ("const own = props.own; return <p ref={own}/>;", &[]),
+        (
+            "const root = ReactDOM.createRoot(props.at); root.render(<p/>); root.act();",
+            &[],
+        ),
+    ]);
 }
 
 #[test]

@@ -12,6 +12,12 @@ class Component {
     part.updates.push({ partial, done });
     schedule(part);
   }
+
+  forceUpdate(done) {
+    this.setState(null, done);
+    const part = partOfComponent.get(this);
+    if (part) part.forced = true;
+  }
 }
 
 function renderClass(part) {
@@ -22,6 +28,7 @@ function renderClass(part) {
     console.error(fault.error);
     const caught = () => self.componentDidCatch?.(fault.error, { componentStack: '' });
     updates.push({ partial: Type.getDerivedStateFromError?.(fault.error) ?? {}, done: caught });
+    if (!Type.getDerivedStateFromError) failed.add(part);
     part.children.splice(0).forEach(remove);
   }
   let state = self.state ?? null;
@@ -30,16 +37,20 @@ function renderClass(part) {
     const more = typeof partial === 'function' ? partial.call(self, state, props) : partial;
     if (isGiven(more)) state = { ...state, ...more };
   }
-  part.changed ||= state !== self.state || taken.some(({ done }) => done);
+  part.changed ||= state !== self.state;
   Object.assign(self, { props, state });
-  if (!part.changed) return null;
+  const effectOf = (call) => ({ hook: {}, create: () => void call.call(self) });
+  const dones = taken.filter(({ done }) => done).map(({ done }) => effectOf(done));
+  if (!part.changed) {
+    dones.forEach((one) => layouts.push({ part, ...one }));
+    return null;
+  }
   const shown = () => {
     part.committed = { props, state };
     if (before) self.componentDidUpdate?.(before.props, before.state);
     else self.componentDidMount?.();
   };
-  const calls = [shown, ...taken.map(({ done }) => done).filter(Boolean)];
-  part.effects = calls.map((call) => ({ hook: {}, create: () => void call.call(self) }));
+  part.effects = [effectOf(shown), ...dones];
   useNodeRef(part, self);
   return fault && !Type.getDerivedStateFromError ? null : self.render();
 }

@@ -12,8 +12,9 @@ const isValidElement = (value) => isObject(value) && value.$$typeof === ELEMENT;
 const element = (type, props, key = null, ref = null) => ({ $$typeof: ELEMENT, type, key, ref, props });
 
 function createElement(type, config, ...children) {
-  const { key, ref = null, ...given } = config || {};
-  const props = { ...(type && type.defaultProps), ...given };
+  const { key, ref = null, ...props } = config || {};
+  const defaults = { ...type?.type?.defaultProps, ...type?.defaultProps };
+  for (const name in defaults) if (props[name] === undefined) props[name] = defaults[name];
   if (children.length > 0) props.children = children.length === 1 ? children[0] : children;
   return element(type, props, key === undefined ? null : '' + key, ref);
 }

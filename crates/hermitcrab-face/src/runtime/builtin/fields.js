@@ -9,15 +9,19 @@ function setField(part) {
   const on = fresh ? checked ?? props.defaultChecked : checked;
   if (isGiven(on)) node.checked = !!on;
   if (fresh && on) node.defaultChecked = true;
+  else if (!isGiven(checked) && isGiven(props.defaultChecked)) node.defaultChecked = !!props.defaultChecked;
   if (isGiven(shown)) {
     // "1." and "1" are the same number, and the person is still writing it.
-    const same = props.type === 'number' ? node.value == shown && node.value !== '' : node.value === textOf(shown);
+    const number = props.type === 'number' && (shown !== 0 || node.value !== '');
+    const same = number ? node.value == shown : node.value === textOf(shown);
     if (!same) node.value = textOf(shown);
   }
   const typing = props.type === 'number' && document.activeElement === node;
   if (isGiven(base) && !typing && (fresh || node.defaultValue !== textOf(base))) node.defaultValue = textOf(base);
-  part.shown = node.value;
+  part.shown = seenIn(node);
 }
+
+const seenIn = (node) => (/^(checkbox|radio)$/.test(node.type) ? node.checked : node.value);
 
 function choose(select, value, byDefault) {
   const wanted = new Set((select.multiple ? [...value] : [value]).map(textOf));

@@ -6,7 +6,7 @@ let ids = 0;
 function renderFunction(part) {
   const { call, el: { props, ref } } = part;
   for (let rounds = 0; rounds < 25; rounds += 1) {
-    Object.assign(part, { again: false, effects: [] });
+    Object.assign(part, { again: false, effects: [], reads: [] });
     [current, cursor] = [part, 0];
     try {
       const out = part.forward ? call(props, ref) : call(props);
@@ -31,21 +31,26 @@ function hookOf(make) {
 
 function useReducer(reducer, initial, init) {
   const part = current;
-  const hook = hookOf(() => {
-    const state = init ? init(initial) : initial;
-    return { state, next: state, send };
-  });
+  const hook = hookOf(() => ({ state: init ? init(initial) : initial, steps: [], send }));
   function send(action) {
-    const next = hook.reducer(hook.next, action);
-    if (Object.is(next, hook.next)) return;
-    hook.next = next;
+    let step = (state) => hook.reducer(state, action);
+    if (hook.reducer === apply && hook.steps.length === 0 && part !== current) {
+      // Nothing waits: what changes nothing renders nothing. What is thrown here is thrown again while rendering.
+      try {
+        const next = step(hook.state);
+        if (Object.is(next, hook.state)) return;
+        step = () => next;
+      } catch { /* see above */ }
+    }
+    hook.steps.push(step);
     if (part === current) part.again = true;
     else schedule(part);
   }
   hook.reducer = reducer;
-  part.changed ||= !Object.is(hook.state, hook.next);
-  hook.state = hook.next;
-  return [hook.state, hook.send];
+  const next = hook.steps.splice(0).reduce((state, step) => step(state), hook.state);
+  part.changed ||= !Object.is(hook.state, next);
+  hook.state = next;
+  return [next, hook.send];
 }
 
 const apply = (state, action) => (typeof action === 'function' ? action(state) : action);
@@ -66,13 +71,20 @@ const useEffect = effect(true);
 const useLayoutEffect = effect(false);
 const useRef = (value) => hookOf(() => ({ current: value }));
 const useCallback = (call, deps) => useMemo(() => call, deps);
-const useId = () => hookOf(() => ':r' + (ids++).toString(32) + ':');
+const useId = () => useMemo(() => ':r' + (ids++).toString(32) + ':', []);
 const useContext = (context) => read(current || hookOf(), context);
 
-/// A provider knows who reads it, so that a new value reaches through parts that do not render.
 function read(part, context) {
+  part.reads.push(context);
   let above = part.parent;
   while (above && above.type !== context.Provider) above = above.parent;
-  if (above) above.readers.add(part);
   return above ? above.el.props.value : context.value;
+}
+
+/// A new value reaches what reads it through parts that do not render.
+function tell(part, context) {
+  for (const child of part.children) {
+    if (child.reads.includes(context)) force(child);
+    if (child.type !== context.Provider) tell(child, context);
+  }
 }

@@ -3,14 +3,14 @@ function newPart(el, parent) {
   const part = {
     el, parent, type: el.type, children: [], slot: '', render: (self) => self.el.props.children, node: null,
     alive: true, fresh: true, dirty: true, below: false, forced: false, changed: false, unplaced: false,
-    handlers: {}, markup: null, readers: el.type && el.type.context ? new Set() : null,
+    handlers: {}, shown: null, markup: null, reads: [],
     call: null, forward: false, compare: null, hooks: [], effects: [], again: false,
     self: null, committed: null, updates: [], boundary: false, fault: null,
   };
   let { type } = el;
   if (typeof type === 'string') part.render = renderHost;
   if (type === TEXT) part.render = renderText;
-  if (typeof type === 'string' || typeof type === 'symbol' || part.readers) return part;
+  if (typeof type === 'string' || typeof type === 'symbol' || (isObject(type) && type.context)) return part;
   for (; type && type.$$typeof === MEMO; type = type.type) part.compare ??= type.compare;
   part.forward = !!type && type.$$typeof === FORWARD;
   part.call = part.forward ? type.render : type;
@@ -32,17 +32,22 @@ function update(part, el) {
   if (!part.fresh && sameRef && part.compare && part.compare(old.props, el.props)) el = old;
   part.changed = part.fresh || part.forced || old.props !== el.props || !sameRef;
   if (!part.changed && !part.dirty) return visit(part);
-  const news = part.readers && !Object.is(old.props.value, el.props.value);
   Object.assign(part, { el, dirty: false, forced: false, effects: [] });
-  if (news) part.readers.forEach(force);
+  if (isObject(part.type) && part.type.context && !Object.is(old.props.value, el.props.value)) tell(part, part.type.context);
+  const { fault } = part;
   const out = part.render(part);
   if (!part.changed) return visit(part);
   guard(part, () => {
     reconcile(part, out);
-    part.fault = null;
-    if (part.unplaced && part.node) place(part, part.node, null);
+    // A cleanup of the walk may have failed meanwhile.
+    if (part.fault === fault) part.fault = null;
+    if (part.unplaced && part.node) settle(part, part.node);
     if (typeof part.type === 'string') setProps(part, part.fresh ? {} : old.props);
-    part.effects.forEach((one) => queueEffect(part, one));
+    for (const { hook, create, deps } of part.effects) {
+      hook.deps = deps;
+      if (!hook.passive) attempt(part, () => clean(hook));
+      (hook.passive ? passives : layouts).push({ part, hook, create });
+    }
     part.fresh = false;
   });
 }
@@ -53,7 +58,7 @@ function visit(part) {
   const { below } = part;
   part.below = false;
   if (below) guard(part, () => part.children.forEach(visit));
-  if (part.unplaced && part.node) place(part, part.node, null);
+  if (part.unplaced && part.node) settle(part, part.node);
 }
 
 /// An error boundary takes what was thrown below it and shows something else.
@@ -61,7 +66,7 @@ function guard(part, work) {
   try {
     work();
   } catch (error) {
-    if (!part.boundary || part.fault) throw error;
+    if (!part.boundary || part.fault || failed.has(part)) throw error;
     Object.assign(part, { fault: { error }, dirty: true });
     update(part, part.el);
   }
@@ -90,6 +95,20 @@ function reconcile(part, out) {
   before.forEach(remove);
   if (part.children.some((child, at) => child !== old[at])) boxOf(part).unplaced = true;
   pairs.forEach(([child, el]) => update(child, el));
+}
+
+function settle(part, node) {
+  const { multiple, size } = part.el.props;
+  const empty = part.type === 'select' && node.options.length === 0;
+  place(part, node, null);
+  if (!empty) return;
+  // The last option was there first, so the browser has chosen it.
+  node.multiple = !!multiple;
+  if (size > 1) node.size = size;
+  const options = [...node.options];
+  const chosen = options.filter((one) => partOfNode.get(one)?.el.props.selected);
+  if (chosen.length === 0 && !multiple && !(size > 1)) chosen.push(...options.filter((one) => !one.disabled).slice(0, 1));
+  for (const one of options) one.selected = chosen.includes(one);
 }
 
 /// Puts nodes where they belong, the last first. Those that are there keep their place, with focus and scrolling.

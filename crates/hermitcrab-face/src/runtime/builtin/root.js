@@ -3,11 +3,24 @@ const roots = new Set();
 const layouts = [];
 const passives = [];
 let busy = false;
+/// What was done is seen to at once: it was an event or a fault.
+let urgent = false;
+/// The walks of this flush: all of them, and those since one was found to be too many.
+let walks = 0;
+/// Boundaries without getDerivedStateFromError that took a fault in this flush take no other one.
+const failed = new Set();
 let nested = 0;
 
 function schedule(part) {
+  if (part.alive && nested > 50) {
+    nested = 0;
+    throw new Error('Maximum update depth exceeded: an effect sets state each time it runs.');
+  }
+  mark(part);
+}
+
+function mark(part) {
   if (!part.alive) return;
-  if (nested > 50) throw new Error('Maximum update depth exceeded: an effect sets state each time it runs.');
   part.dirty = true;
   for (let above = part.parent; above && !above.below; above = above.parent) above.below = true;
   queueMicrotask(flush);
@@ -15,7 +28,7 @@ function schedule(part) {
 
 function force(part) {
   part.forced = true;
-  schedule(part);
+  mark(part);
 }
 
 const marked = () => [...roots].filter((root) => root.dirty || root.below);
@@ -24,7 +37,7 @@ function flush() {
   if (busy || marked().length === 0) return;
   busy = true;
   // What was committed before is over before anything is rendered.
-  runPassives();
+  runEffects(passives);
   for (let pending = marked(); pending.length > 0; pending = marked()) {
     const focused = document.activeElement;
     quiet = true;
@@ -32,34 +45,33 @@ function flush() {
     // A node that was moved has lost the focus.
     if (focused !== document.activeElement && focused.isConnected) focused.focus({ preventScroll: true });
     quiet = false;
-    for (const { part, run } of layouts.splice(0)) {
-      if (part.alive) attempt(part, run);
-    }
-    nested += 1;
-    if (marked().length > 0) runPassives();
+    runEffects(layouts);
+    [walks, nested] = [walks + 1, nested + 1];
+    if (marked().length > 0) runEffects(passives);
   }
-  nested = 0;
   busy = false;
-  if (passives.length > 0) task.port2.postMessage(null);
+  if (!urgent && passives.length > 0) task.port2.postMessage(null);
+  if (urgent) {
+    urgent = false;
+    runEffects(passives);
+  }
+  // A fault in these is of the same flush.
+  if (urgent) return;
+  walks = nested = 0;
+  failed.clear();
 }
 
 // Neither a timer nor a frame: a hidden page has none, or slow ones.
 const task = new MessageChannel();
-task.port1.onmessage = () => busy || runPassives();
+task.port1.onmessage = () => busy || runEffects(passives);
 
-function runPassives() {
-  const queue = passives.splice(0);
+/// All cleanups come before all effects.
+function runEffects(list) {
+  const queue = list.splice(0);
   for (const { part, hook } of queue) attempt(part, () => clean(hook));
   for (const { part, hook, create } of queue) {
     if (create && part.alive) attempt(part, () => { hook.cleanup = create(); });
   }
-}
-
-function queueEffect(part, { hook, create, deps }) {
-  hook.deps = deps;
-  if (hook.passive) return passives.push({ part, hook, create });
-  attempt(part, () => clean(hook));
-  layouts.push({ part, run: () => { hook.cleanup = create(); } });
 }
 
 function clean(hook) {
@@ -73,9 +85,11 @@ function attempt(part, run) {
   try {
     run();
   } catch (error) {
-    nested = 0;
+    urgent = true;
     let above = part;
-    while (above.parent && (above === part || !above.boundary || !above.alive)) above = above.parent;
+    // What fails again and again ends the root.
+    const takes = (at) => walks <= 200 && at !== part && at.boundary && at.alive && !failed.has(at);
+    while (above.parent && !takes(above)) above = above.parent;
     above.fault = { error };
     if (above.boundary) return force(above);
     // No boundary: this is the root.
@@ -99,12 +113,13 @@ function createRoot(container) {
     unmount() {
       roots.delete(root);
       root.children.splice(0).forEach(remove);
-      if (!busy) runPassives();
+      if (!busy) runEffects(passives);
     },
   };
 }
 
 const version = '18.3.1-builtin';
+const act = (work) => void work();
 global.React = {
   createElement, isValidElement, createContext, Component, Fragment, StrictMode: Fragment, version,
   useState, useReducer, useEffect, useLayoutEffect, useRef, useMemo, useCallback, useContext, useId,
@@ -113,7 +128,7 @@ global.React = {
   createRef: () => ({ current: null }),
   useDebugValue: () => {},
   useDeferredValue: (value) => value,
-  useTransition: () => [false, (work) => work()],
-  startTransition: (work) => work(),
+  useTransition: () => [false, act],
+  startTransition: act,
 };
 global.ReactDOM = { createRoot, version };

@@ -15,7 +15,7 @@ use super::home::{FACE, Plan, face};
 use super::react::{on_builtin, on_react};
 
 /// Each feature, a shell that uses it in line 3 and shows `fine`, and the column.
-pub const FEATURES: [(&str, &str, u32); 15] = [
+pub const FEATURES: [(&str, &str, u32); 20] = [
     (
         "createPortal",
         "function App() {\n  const to = document.body;\n  return <p>{ReactDOM.createPortal(<b>fine</b>, to)}</p>;\n}",
@@ -70,6 +70,31 @@ pub const FEATURES: [(&str, &str, u32); 15] = [
         "shouldComponentUpdate",
         "class App extends React.Component { state = { n: 'fine' };\n  componentDidMount() { this.setState({ n: 'no' }); }\n  shouldComponentUpdate() { return false; }\n  render() { return <b>{this.state.n}</b>; }\n}",
         3,
+    ),
+    (
+        "getDerivedStateFromProps",
+        "class App extends React.Component { state = {};\n\n  static getDerivedStateFromProps() { return { n: 'fine' }; }\n  render() { return <b>{this.state.n}</b>; }\n}",
+        10,
+    ),
+    (
+        "contextType",
+        "const Word = React.createContext('fine');\nclass App extends React.Component {\n  static contextType = Word;\n  render() { return <b>{this.context}</b>; }\n}",
+        10,
+    ),
+    (
+        "componentWillMount",
+        "class App extends React.Component { state = {};\n\n  componentWillMount() { this.setState({ n: 'fine' }); }\n  render() { return <b>{this.state.n}</b>; }\n}",
+        3,
+    ),
+    (
+        "string ref",
+        "class App extends React.Component { state = {};\n  componentDidMount() { if (!this.state.n) this.setState({ n: this.refs.own ? 'fine' : 'no' }); }\n  render() { return <b ref='own'>{this.state.n}</b>; }\n}",
+        24,
+    ),
+    (
+        "findDOMNode",
+        "class App extends React.Component { state = {};\n  componentDidMount() {\n    if (ReactDOM.findDOMNode(this).localName === 'b') this.setState({ n: 'fine' }); }\n  render() { return <b>{this.state.n}</b>; }\n}",
+        18,
     ),
     (
         "PureComponent",

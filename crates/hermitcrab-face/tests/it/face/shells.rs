@@ -28,19 +28,41 @@ fn shells() -> Vec<Shell> {
         .filter(|path| path.extension().is_some_and(|ending| ending == "jsx"))
         .collect();
     paths.sort();
-    paths.iter().map(|path| shell(path)).collect()
+    paths
+        .iter()
+        .map(|path| {
+            let name = path.file_stem().unwrap().to_str().unwrap();
+            shell(name, &fs::read_to_string(path).unwrap())
+        })
+        .collect()
 }
 
-fn shell(path: &Path) -> Shell {
-    let text = fs::read_to_string(path).unwrap();
-    let compiled = compile_shell(&text).unwrap_or_else(|e| panic!("{}: {e:?}", path.display()));
+/// The small shells of `fixtures/hermitcrab/pairs`: several a file, each after a line with its name.
+fn pairs() -> Vec<Shell> {
+    let files = fs::read_dir(fixture("hermitcrab/pairs")).unwrap();
+    let mut texts: Vec<_> = files
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|ending| ending == "jsx"))
+        .map(|path| fs::read_to_string(path).unwrap())
+        .collect();
+    texts.sort();
+    texts
+        .iter()
+        .flat_map(|text| text.split("\n// shell: ").skip(1))
+        .map(|text| text.split_once('\n').unwrap())
+        .map(|(name, text)| shell(name, text))
+        .collect()
+}
+
+fn shell(name: &str, text: &str) -> Shell {
+    let compiled = compile_shell(text).unwrap_or_else(|e| panic!("{name}: {e:?}"));
     let steps = text
         .lines()
         .filter_map(|line| line.strip_prefix("// step: "))
         .map(str::to_owned)
         .collect();
     Shell {
-        name: path.file_stem().unwrap().to_str().unwrap().to_owned(),
+        name: name.to_owned(),
         script: compiled.script,
         steps,
         needs_react: text.lines().any(|line| line == "// needs React"),
@@ -82,12 +104,52 @@ fn react_shows_what_the_snapshots_say() {
 /// Styles, attributes and markup are not in the snapshots.
 #[test]
 fn both_runtimes_make_the_same_document() {
+    same_documents(&shells());
+}
+
+/// More of the same in small shells, which have no snapshots.
+#[test]
+fn small_shells_make_the_same_document_on_both() {
+    same_documents(&pairs());
+}
+
+fn same_documents(shells: &[Shell]) {
     let Some(react) = kept_react() else { return };
     browser::run(async |browser| {
-        for shell in shells().iter().filter(|shell| !shell.needs_react) {
+        for shell in shells.iter().filter(|shell| !shell.needs_react) {
             let theirs = play(browser, &react, shell).await.document;
             let ours = play(browser, &Runtime::builtin(), shell).await.document;
             assert_eq!(ours, theirs, "{}", shell.name);
+        }
+    });
+}
+
+/// The compiler refuses all that React has and the built-in runtime has not.
+#[test]
+fn each_member_that_is_missing_is_a_need() {
+    let Some(react) = kept_react() else { return };
+    browser::run(async |browser| {
+        let page = "<!doctype html><meta charset=utf-8>\
+            <script src=/react.js></script><script>window.a = {React, ReactDOM}</script>\
+            <script src=/builtin.js></script>";
+        let site = Site::new([
+            ("/", Served::html(page)),
+            ("/react.js", Served::script(react.script())),
+            ("/builtin.js", Served::script(Runtime::builtin().script())),
+        ])
+        .await;
+        browser.open(&site.url("/")).await;
+        browser.wait_until("window.a && React !== a.React").await;
+        let missing = "['React', 'ReactDOM'].flatMap((root) => Object.keys(a[root])\
+            .filter((name) => !(name in window[root])).map((name) => root + '.' + name))";
+        let missing = browser.eval(missing).await;
+        let missing: Vec<_> = missing.as_array().unwrap().iter().collect();
+        assert!(missing.len() > 15, "{missing:?}");
+        for member in missing {
+            let member = member.as_str().unwrap();
+            let shell = format!("function App() {{ return <p>{{typeof {member}.name}}</p>; }}");
+            let needs = compile_shell(&shell).unwrap().needs;
+            assert!(needs.len() == 1 || member.contains("__SECRET"), "{member}");
         }
     });
 }
@@ -247,6 +309,7 @@ fn key(name: &str) -> &'static str {
         "Escape" => "\u{e00c}",
         "Home" => "\u{e011}",
         "ArrowLeft" => "\u{e012}",
+        "Space" => " ",
         _ => panic!("no such key: {name}"),
     }
 }
