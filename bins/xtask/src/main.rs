@@ -170,7 +170,7 @@ const TASKS: &[Task] = &[
         flags: &[],
         names: Some(Argument {
             name: "NAME",
-            help: "Peers: aimock, inspect, katan, local, mcp [default: all]",
+            help: "aimock, ext_apps, inspect, katan, local, mcp [default: all]",
         }),
         run: peers::run,
     },

@@ -217,7 +217,7 @@ mod tests {
         let error = choose(&["gpt".to_owned()]).err().unwrap().to_string();
         assert_eq!(
             error,
-            "unknown peer \"gpt\"; known: aimock, inspect, katan, local, mcp"
+            "unknown peer \"gpt\"; known: aimock, ext_apps, inspect, katan, local, mcp"
         );
         assert_eq!(choose(&[]).unwrap().len(), PEERS.len());
     }

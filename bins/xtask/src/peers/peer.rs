@@ -1,3 +1,4 @@
+use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -27,13 +28,15 @@ pub struct Peer {
 pub enum Role {
     /// A server that our program asks, on this loopback port.
     Server(fn(&Path, u16) -> Command),
-    /// A client that asks our program, or reads its files: the tests start it.
+    /// A client that asks our program, reads its files or shows its face: the tests start it.
     Client(fn(&Path) -> PathBuf),
 }
 
 enum Source {
     /// An npm package.
     Npm(&'static str),
+    /// npm packages of which a browser needs this module, as one script.
+    Bundle(&'static [&'static str], &'static str),
     /// Python packages; those of the second list without what they depend on.
     Pip(&'static [&'static str], &'static [&'static str]),
 }
@@ -48,6 +51,24 @@ pub const PEERS: &[Peer] = &[
         source: Source::Npm("@copilotkit/aimock@1.43.0"),
         rules: Some("fixtures/llm-client/vectors/aimock_fixtures.json"),
         role: Role::Server(aimock),
+    },
+    Peer {
+        name: "ext_apps",
+        packages: &["orrery-hermitcrab-face"],
+        version: "@modelcontextprotocol/ext-apps 2.0.4",
+        variable: "MCP_APPS_BRIDGE",
+        source: Source::Bundle(
+            &[
+                "@modelcontextprotocol/ext-apps@2.0.4",
+                "@modelcontextprotocol/client@2.4.0",
+                "@modelcontextprotocol/core@2.4.0",
+                "zod@4.6.7",
+                "esbuild@0.25.12",
+            ],
+            "@modelcontextprotocol/ext-apps/dist/src/app-bridge.js",
+        ),
+        rules: None,
+        role: Role::Client(bundle),
     },
     Peer {
         name: "inspect",
@@ -101,7 +122,11 @@ impl Peer {
             return Ok(());
         }
         match self.source {
-            Source::Npm(package) => install_npm(package, folder)?,
+            Source::Npm(package) => install_npm(&[package], folder)?,
+            Source::Bundle(packages, module) => {
+                install_npm(packages, folder)?;
+                make_bundle(module, folder)?;
+            }
             Source::Pip(packages, bare) => install_pip(packages, bare, folder)?,
         }
         fs::write(&stamp, self.version).map_err(|source| Error::File {
@@ -125,13 +150,30 @@ impl Peer {
     }
 }
 
-fn install_npm(package: &str, folder: &Path) -> Result<(), Error> {
+fn install_npm(packages: &[&str], folder: &Path) -> Result<(), Error> {
     let mut npm = Command::new("npm");
     npm.args(["install", "--no-save", "--no-package-lock", "--no-audit"]);
     npm.args(["--no-fund", "--ignore-scripts", "--prefix"])
         .arg(folder)
-        .arg(package);
+        .args(packages);
     finish(&mut npm)
+}
+
+/// Makes one script of a module and all that it imports; its exports are those of `ExtApps`.
+fn make_bundle(module: &str, folder: &Path) -> Result<(), Error> {
+    let modules = folder.join("node_modules");
+    let mut esbuild = Command::new(modules.join(".bin/esbuild"));
+    esbuild.arg(modules.join(module));
+    esbuild.args(["--bundle", "--format=iife", "--global-name=ExtApps"]);
+    esbuild.arg("--log-level=error");
+    let mut to = OsString::from("--outfile=");
+    to.push(bundle(folder));
+    finish(esbuild.arg(to))
+}
+
+/// The script that was made of npm packages.
+fn bundle(folder: &Path) -> PathBuf {
+    folder.join("bundle.js")
 }
 
 fn install_pip(packages: &[&str], bare: &[&str], folder: &Path) -> Result<(), Error> {

@@ -14,7 +14,16 @@ const MOUNT = 6_000;
 const FLOOD = 5_000;
 /** A frame greets the page once; this many greetings are an attack on the page's time. */
 const GREETINGS = 5_000;
+/** A navigation that the policy refused may be told so much later, after its frame is gone. */
+const ECHO = 1_000;
+/** The frames that are not dead, and when a refused navigation may have been of any of them. */
+const alive = new Set();
+let disputed = -ECHO;
 const utf8 = new TextEncoder();
+
+/** Why no face may run in this browser, or an empty text: a text of a face could become an element that loads something. */
+export const unfit = window.trustedTypes ? ''
+  : 'This browser lacks Trusted Types, which keep a face from the network. Chromium 140 or newer has them.';
 
 /** As many things at once as `size`, and `rate` a second in the long run. */
 export class Bucket {
@@ -131,10 +140,11 @@ export class Frame {
     // A second document in the frame is not the one that was let in.
     iframe.addEventListener('load', () => {
       this.#loads += 1;
-      // Looking for the other page may have told its name to the network: such a face does not come back by itself.
-      if (this.#loads > 1) this.#fail({ phase: 'timeout', message: 'the face left its page' });
+      if (this.#loads > 1) this.#leave();
     });
     this.element = iframe;
+    alive.add(this);
+    document.addEventListener('securitypolicyviolation', this.#blocked);
     window.addEventListener('message', this.#greet);
   }
 
@@ -151,6 +161,21 @@ export class Frame {
   /** Aborted when it is off the page or dead. */
   get gone() {
     return this.#gone.signal;
+  }
+
+  // A face that cancels each of its navigations never loads another document, but the policy refuses each of them. Which
+  // frame it was is not said, and an innocent one must not fall: while another one is tried, no frame does.
+  #blocked = ({ effectiveDirective }) => {
+    if (effectiveDirective !== 'frame-src') return;
+    const isClear = alive.size === 1 && performance.now() - disputed >= ECHO;
+    if (alive.size > 1) disputed = performance.now();
+    if (isClear) this.#leave();
+  };
+
+  /** Looking for the other page may have told its name to the network: such a face does not come back by itself. */
+  #leave() {
+    disputed = performance.now();
+    this.#fail({ phase: 'timeout', message: 'the face left its page' });
   }
 
   #greet = (event) => {
@@ -302,10 +327,12 @@ export class Frame {
 
   #end() {
     this.isDead = true;
+    alive.delete(this);
     this.#gone.abort();
     clearInterval(this.#beat);
     clearTimeout(this.#mountBy);
     window.removeEventListener('message', this.#greet);
+    document.removeEventListener('securitypolicyviolation', this.#blocked);
   }
 
   /** Takes it off the page. */

@@ -116,21 +116,18 @@ function disarm() {
     if (apply(exec, element, [text]) !== null) refuse('such markup');
     return text;
   };
-  let url = (text) => text;
-  if (window.trustedTypes) {
-    const { trustedTypes } = window;
-    trustedTypes.createPolicy('default', {
-      createHTML: markup,
-      createScript: () => refuse('a script'),
-      createScriptURL: () => refuse('a script'),
-    });
-    const own = trustedTypes.createPolicy('hermitcrab', { createScriptURL: (text) => text });
-    url = (text) => own.createScriptURL(text);
-  }
+  // Where there are no Trusted Types this throws: no bridge starts, and no face.
+  const { trustedTypes } = window;
+  trustedTypes.createPolicy('default', {
+    createHTML: markup,
+    createScript: () => refuse('a script'),
+    createScriptURL: () => refuse('a script'),
+  });
+  const own = trustedTypes.createPolicy('hermitcrab', { createScriptURL: (text) => text });
   return (source) => {
     const script = apply(createElement, document, ['script']);
     script.crossOrigin = 'anonymous';
-    script.src = url(source);
+    script.src = own.createScriptURL(source);
     return script;
   };
 }

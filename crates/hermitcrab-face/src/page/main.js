@@ -4,6 +4,7 @@ import { ChatPanel } from './chat.js';
 import { CoreEdits } from './core.js';
 import { announce } from './element.js';
 import { Faces } from './faces.js';
+import { unfit } from './frame.js';
 import { Key } from './key.js';
 import { Link } from './link.js';
 import { Log } from './log.js';
@@ -189,9 +190,14 @@ function died({ rev, error }) {
   tellOfFallen();
 }
 
-link.connect(takeToken());
-// A new address, opened where an old one was, loads nothing anew.
-addEventListener('hashchange', () => {
-  const once = takeToken();
-  if (once && !link.isOpen) link.connect(once);
-});
+if (unfit) {
+  // The address is not used: it opens in another browser.
+  wake.say('No face can be shown', `${unfit} Open this address there, or use hermitcrab chat.`);
+} else {
+  link.connect(takeToken());
+  // A new address, opened where an old one was, loads nothing again.
+  addEventListener('hashchange', () => {
+    const once = takeToken();
+    if (once && !link.isOpen) link.connect(once);
+  });
+}

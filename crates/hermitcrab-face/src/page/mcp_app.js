@@ -8,6 +8,8 @@ const NO_METHOD = -32_601;
 /** The least and the greatest height of the face, in pixels. */
 const LOWEST = 480;
 const HIGHEST = 4_000;
+/** The longest wait for an answer of the host. As the frame limits calls, so many wait at most. */
+const ANSWER = 30_000;
 
 const host = window.parent;
 const pending = new Map();
@@ -17,6 +19,8 @@ let face = null;
 let hasLog = false;
 let isFixed = false;
 let lastHeight = 0;
+let nextHeight = 0;
+let isLate = false;
 
 const say = (message) => host.postMessage({ jsonrpc: '2.0', ...message }, '*');
 
@@ -24,7 +28,12 @@ function request(name, params) {
   requests += 1;
   const id = requests;
   return new Promise((resolve, reject) => {
-    pending.set(id, { resolve, reject });
+    const timer = setTimeout(() => {
+      pending.delete(id);
+      const detail = `the host did not answer ${name} in ${ANSWER / 1_000} seconds`;
+      reject(refusal({ error: 'timeout', detail, hint: 'it may still do it: look before you ask again' }));
+    }, ANSWER);
+    pending.set(id, { resolve, reject, timer });
     say({ id, method: name, params });
   });
 }
@@ -74,13 +83,24 @@ async function callHost(frame, method, args, { gesture }) {
   return sendMessage(args[0]);
 }
 
+/** Gives the face and the host its newest height, a moment later where there were too many. */
+function sayHeight() {
+  isLate = false;
+  if (!face || isFixed || nextHeight === lastHeight) return;
+  if (!sizes.take()) {
+    isLate = true;
+    setTimeout(sayHeight, 1_000 / sizes.rate);
+    return;
+  }
+  lastHeight = nextHeight;
+  face.element.style.height = `${nextHeight}px`;
+  say({ method: 'ui/notifications/size-changed', params: { width: window.innerWidth, height: nextHeight } });
+}
+
 function setHeight(height) {
-  if (!natural(height) || isFixed) return;
-  const next = Math.min(HIGHEST, Math.max(LOWEST, height));
-  if (next === lastHeight || !sizes.take()) return;
-  lastHeight = next;
-  face.element.style.height = `${next}px`;
-  say({ method: 'ui/notifications/size-changed', params: { width: window.innerWidth, height: next } });
+  if (!natural(height)) return;
+  nextHeight = Math.min(HIGHEST, Math.max(LOWEST, height));
+  if (!isLate) sayHeight();
 }
 
 function log(level, words) {
@@ -92,7 +112,13 @@ function setContext(context) {
   if (containerDimensions === undefined) return;
   // In a container of a fixed height the face scrolls.
   isFixed = natural(Object(containerDimensions).height);
-  if (isFixed && face) face.element.style.height = '100vh';
+  if (!face) return;
+  if (isFixed) {
+    face.element.style.height = '100vh';
+    lastHeight = 0;
+  } else if (!isLate) {
+    sayHeight();
+  }
 }
 
 function removeFace() {
@@ -121,6 +147,7 @@ function showFace() {
 function settle({ id, result, error }) {
   const waits = pending.get(id);
   pending.delete(id);
+  clearTimeout(waits?.timer);
   if (error === undefined) waits?.resolve(result);
   else waits?.reject(refusal({ detail: Object(error).message, code: Object(error).code }));
 }
@@ -144,8 +171,12 @@ request('ui/initialize', { protocolVersion: VERSION, appInfo, appCapabilities: {
   const { hostCapabilities, hostContext } = Object(result);
   hasLog = Object(hostCapabilities).logging !== undefined;
   say({ method: 'ui/notifications/initialized', params: {} });
+  if (unfit) {
+    document.body.textContent = unfit;
+    return;
+  }
   showFace();
   setContext(hostContext);
 }, ({ message }) => {
-  document.body.textContent = `The host refused the face: ${message}`;
+  document.body.textContent = `The host did not let the face in: ${message}`;
 });

@@ -1,7 +1,10 @@
 //! The face in a real browser. A module a topic; `just face` runs these alone.
 
 mod apps;
+mod apps_host;
+mod apps_limits;
 mod crash;
+mod ext_apps;
 mod full_circle;
 mod gestures;
 mod harness;
