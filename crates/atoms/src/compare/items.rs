@@ -205,10 +205,26 @@ fn loose(canonical: &str) -> Option<String> {
     Some(rest.to_owned())
 }
 
-/// Whether a text has an identifier with no letter or digit at its ends.
-pub(super) fn is_verbatim(text: &str, identifier: &str) -> bool {
-    text.match_indices(identifier).any(|(start, found)| {
+/// The characters between the digits of one number, date or time.
+const JOINS: [char; 6] = ['.', ',', ':', '/', '-', '\''];
+/// The ones of them that also begin a number.
+const SIGNS: [char; 2] = ['-', '.'];
+
+/// Whether a text has these words with no letter or digit at their ends. A number that is a part of another one, as 25 is of
+/// 0.25, -25, 25:00 and A-25, is not there.
+pub(super) fn is_verbatim(text: &str, words: &str) -> bool {
+    let is_digit = |char: char| char.is_ascii_digit();
+    text.match_indices(words).any(|(start, found)| {
         let is_part = |char: char| char.is_alphanumeric();
-        !text[..start].ends_with(is_part) && !text[start + found.len()..].starts_with(is_part)
+        let (before, after) = (&text[..start], &text[start + found.len()..]);
+        let continues = words.starts_with(is_digit)
+            && before
+                .strip_suffix(JOINS)
+                .is_some_and(|rest| rest.ends_with(is_part) || before.ends_with(SIGNS));
+        let goes_further = words.ends_with(is_digit)
+            && after
+                .strip_prefix(JOINS)
+                .is_some_and(|rest| rest.starts_with(is_digit));
+        !(before.ends_with(is_part) || after.starts_with(is_part) || continues || goes_further)
     })
 }

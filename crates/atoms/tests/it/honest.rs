@@ -118,3 +118,40 @@ fn a_unit_and_a_name_of_several_words_are_not_those_of_others() {
         none
     );
 }
+
+/// A number that a summary changed is new, also where the old one ends with it.
+#[test]
+fn a_number_that_is_a_part_of_another_one_is_new() {
+    for (entry, summary) in [
+        ("Dose: 0.25 mg daily.", "The dose is 25 mg."),
+        ("The plank has 1.5 m.", "The plank has 5 m."),
+        ("It cost 1,500 euros.", "It cost 500 euros."),
+        ("It cost 12.40 euros.", "It cost 40 euros."),
+        ("The rate is 12.5%.", "The rate is 5%."),
+        ("The balance is -500 euros.", "The balance is 500 euros."),
+        ("A pipe of 3/4 inch.", "A pipe of 4 inch."),
+        ("We met at 10:30 in room 4.", "We met in room 30."),
+        ("Valve A-12 is shut.", "Valve 12 is shut."),
+        ("Signed on 2024-05-12.", "Signed by 12 people."),
+        ("Version 7.25 is out.", "Version 7.2 is out."),
+    ] {
+        let added = cover(&[entry], summary, &|_: &str| true).added;
+        assert_eq!(added.len(), 1, "{entry} {summary}: {added:?}");
+        let same = cover(&[entry], entry, &|_: &str| true).added;
+        assert_eq!(same, [], "{entry}");
+    }
+}
+
+/// Numbers of a range, a list or a quotation are those of the text.
+#[test]
+fn a_number_between_signs_is_not_new() {
+    for (entry, summary) in [
+        ("Read pages 10-12 first.", "Read up to page 12 first."),
+        ("Boxes 3, 4, 5 are full.", "Box 5 is full."),
+        ("The sign said '40'.", "The sign said 40."),
+        ("It has (7) parts.", "It has 7 parts."),
+    ] {
+        let added = cover(&[entry], summary, &|_: &str| true).added;
+        assert_eq!(added, [], "{entry} {summary}");
+    }
+}
