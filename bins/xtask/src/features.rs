@@ -1,13 +1,11 @@
 //! `cargo xtask features`: every library compiles without features and with each of them alone.
 
-use std::path::PathBuf;
-
 use serde_json::Value;
 
 use crate::workspace::{Workspace, finish};
 use crate::{Error, Exit};
 
-/// Checks each library that has features, in a target folder that disturbs no other build.
+/// Checks each library that has features.
 pub fn run(workspace: &Workspace) -> Result<Exit, Error> {
     for (package, features) in libraries(&workspace.packages) {
         for feature in std::iter::once("").chain(features) {
@@ -16,14 +14,10 @@ pub fn run(workspace: &Workspace) -> Result<Exit, Error> {
             let mut check = workspace.cargo(&["check", "--locked", "--quiet", "--lib"]);
             check.args(["--package", package, "--no-default-features"]);
             check.args(["--features", feature]);
-            finish(check.env("CARGO_TARGET_DIR", folder(workspace)))?;
+            finish(&mut check)?;
         }
     }
     Ok(Exit::Done)
-}
-
-fn folder(workspace: &Workspace) -> PathBuf {
-    workspace.target.join("features")
 }
 
 /// The libraries of the workspace that have features, each with the names of its features but `default`.
