@@ -123,7 +123,8 @@ pub struct ImportFlags {
     /// Leave out faulty parts and import the rest.
     #[arg(long)]
     pub repair: bool,
-    /// Take the file for your own backup: its texts keep their labels, and the model's own blocks are replaced, too.
+    /// Take the file for your own backup: a bundle's texts keep their labels, those of a block file have none, and the
+    /// model's own blocks are replaced, too.
     #[arg(long)]
     pub trust: bool,
 }

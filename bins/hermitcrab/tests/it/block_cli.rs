@@ -412,6 +412,9 @@ fn a_difference_is_shown_and_ends_with_4() {
     insta::assert_json_snapshot!(ran.exits(4).json());
     // Between blocks of the store, of other decimals.
     place.run(&["block", "import", "then.json"]).exits(0);
+    let export = |name: &str| place.run(&["block", "export", name]).exits(0).stderr;
+    assert!(export("then").contains("texts from outside"));
+    assert_eq!(export("yard"), "");
     place
         .run(&["block", "grow", "then", "--summary", "Wood"])
         .exits(0);

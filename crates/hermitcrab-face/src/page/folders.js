@@ -18,6 +18,16 @@ function isProtected(name) {
   return WHOLE.has(folded) || starts.some((start) => folded.startsWith(start)) || ends.some((end) => folded.endsWith(end));
 }
 
+const has = (found) => found.then(() => true, () => false);
+
+/** Fails for a folder with the records of a companion, its blocks and keys: only the program opens it. */
+async function refuseRecords(folder, path) {
+  const [file, inner] = [(name) => has(folder.getFileHandle(name)), (name) => has(folder.getDirectoryHandle(name))];
+  const isData = await file('store.json') && await inner('blocks');
+  const isBlocks = await file('keystone.json') && await file('constitution.json');
+  if (isData || isBlocks) throw refuse('refused', `${path || folder.name}: it holds the records of a companion`);
+}
+
 /** The names on the way from a root; none is the root itself. */
 export function names(path) {
   const bad = (why) => refuse('bad_path', `${JSON.stringify(path)}: ${why}`);
@@ -61,6 +71,7 @@ export class Folders {
     } catch (error) {
       throw refuse(error.name === 'AbortError' ? 'denied' : 'failed', error.message);
     }
+    await refuseRecords(folder);
     this.#roots.push(folder);
     return { root: `b${this.#roots.length}`, dir: folder.name, write: true, delete: true };
   }
@@ -73,7 +84,10 @@ export class Folders {
 
   async #folder(root, way, create = false) {
     let folder = this.#root(root);
-    for (const name of way) folder = await folder.getDirectoryHandle(name, { create });
+    for (const name of way) {
+      folder = await folder.getDirectoryHandle(name, { create });
+      await refuseRecords(folder, name);
+    }
     return folder;
   }
 
@@ -163,6 +177,8 @@ async function copy(from, name, to, count) {
     await (await file.getFile()).stream().pipeTo(copied);
     return;
   }
-  const [inner, made] = [await from.getDirectoryHandle(name), await to.getDirectoryHandle(name, { create: true })];
+  const inner = await from.getDirectoryHandle(name);
+  await refuseRecords(inner, name);
+  const made = await to.getDirectoryHandle(name, { create: true });
   for await (const below of inner.keys()) await copy(inner, below, made, count);
 }

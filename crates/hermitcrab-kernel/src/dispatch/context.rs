@@ -75,6 +75,11 @@ impl TurnContext<'_> {
         {
             events.notice(format!("{}; its tools are off", fault.detail));
         }
+        if self.is_overlong(&chosen) {
+            events.notice(
+                "the chosen tools of other programs have more tokens than a quarter of budgets.input_tokens and are not sent: `hermitcrab mcp deny` takes some away".to_owned(),
+            );
+        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod calls;
 mod context;
+mod file_edits;
 mod origins;
 mod run;
 mod self_tools;

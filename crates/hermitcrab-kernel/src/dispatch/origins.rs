@@ -65,6 +65,9 @@ impl TurnContext<'_> {
             texts = texts.with_marks(&mut caller.facts.marks);
         }
         texts.visit(tool, args, &mut result.content);
+        if result.is_error {
+            texts.proposed(args);
+        }
         let from = texts.from;
         result.with_from(&from)
     }

@@ -80,7 +80,7 @@ impl TurnContext<'_> {
     }
 
     /// The stamp of an edit that a caller makes now.
-    fn stamp(&self, caller: &ToolCaller<'_>) -> Stamp {
+    pub(super) fn stamp(&self, caller: &ToolCaller<'_>) -> Stamp {
         let stamp = Stamp::new(timestamp(self.clock), caller.provenance.clone());
         let stamp = stamp.with_from(caller.facts.from.clone());
         match caller.facts.n {
@@ -109,7 +109,7 @@ impl TurnContext<'_> {
                 Ok(ToolResult::from(patched).with_from(&from))
             }
             "get_datetime" => Ok(self.datetime()),
-            "set_tools" => self.set_tools(&args.texts("names"), caller).await,
+            "set_tools" => Ok(self.set_tools(&args.texts("names"), caller).await),
             "shell_list" => Ok(self.shell_list()),
             "shell_use" => {
                 let rev = args.number("rev").unwrap_or_default();
@@ -136,8 +136,11 @@ impl TurnContext<'_> {
         caller: &mut ToolCaller<'_>,
     ) -> ToolResult {
         let tell = |line: String| caller.events.notice(line);
+        let before = self.own_blocks();
         let called = (self.toolbox.servers).call((server, theirs), input, caller.cancel, &tell);
-        ToolResult::from(called.await).with_from(&server.origins())
+        let called = called.await;
+        self.hold_outside_edits(&before, server, caller);
+        ToolResult::from(called).with_from(&server.origins())
     }
 
     /// The block that a model is about to touch, if it is one that says who the model is.

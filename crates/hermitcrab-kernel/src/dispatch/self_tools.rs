@@ -223,18 +223,17 @@ impl TurnContext<'_> {
         Ok(ToolResult::of(answer).with_from(&self.faces.origins_of_source(rev)))
     }
 
-    /// Chooses the tools of the next calls.
-    pub(crate) async fn set_tools(
-        &self,
-        names: &[String],
-        caller: &ToolCaller<'_>,
-    ) -> Result<ToolResult, ToolError> {
+    /// Chooses the tools of the next calls. The answer names tools of servers, and a reason may have their words.
+    pub(crate) async fn set_tools(&self, names: &[String], caller: &ToolCaller<'_>) -> ToolResult {
         let listed = self.list_servers(names, true, caller.events, caller.cancel);
-        if let Err(fault) = listed.await {
-            // The reason may have words of a server.
-            let from = self.toolbox.servers.origins(names);
-            return Ok(ToolResult::from(fault).with_from(&from));
-        }
+        let chosen = match listed.await {
+            Ok(()) => self.choose_tools(names),
+            Err(fault) => Err(fault),
+        };
+        ToolResult::from(chosen).with_from(&self.toolbox.servers.origins(names))
+    }
+
+    fn choose_tools(&self, names: &[String]) -> Result<ToolResult, ToolError> {
         let mut chosen: Vec<String> = Vec::new();
         let mut unknown = Vec::new();
         for name in names {
@@ -293,6 +292,14 @@ impl TurnContext<'_> {
                 tools.join(", ").chars().take(MOST_NAMED).collect::<String>()
             )));
         }
+        let (theirs, most) = (self.server_tokens(&tools), self.most_server_tokens());
+        if theirs > most {
+            let detail = format!(
+                "the tools of other programs among these have {theirs} tokens, more than {most}, a quarter of budgets.input_tokens; nothing was changed"
+            );
+            let fault = ToolError::new(ErrorKind::TooLarge, detail);
+            return Err(fault.hint("choose fewer of them"));
+        }
         self.faces
             .change_state(|state| state.tools = Some(tools.clone()))
             .map_err(ToolError::from_io)?;
@@ -308,14 +315,38 @@ impl TurnContext<'_> {
                 .iter()
                 .map(|tool| tool.name.clone())
         };
-        // A state from a later version may name tools that this one does not have.
-        let known = |names: Vec<String>| -> Vec<_> {
-            names
-                .into_iter()
-                .filter(|name| self.tool(name).is_some())
-                .collect()
+        let Some(mut names) = chosen else {
+            return base().collect();
         };
-        chosen.map_or_else(|| base().collect(), known)
+        // A state from a later version may name tools that this one does not have.
+        names.retain(|name| self.tool(name).is_some());
+        if self.is_overlong(&names) {
+            names.retain(|name| self.toolbox.servers.find(name).is_none());
+        }
+        names
+    }
+
+    /// Whether the tools of servers among these have more tokens than are sent. A server may have longer texts since they were chosen.
+    pub(crate) fn is_overlong(&self, names: &[String]) -> bool {
+        self.server_tokens(names) > self.most_server_tokens()
+    }
+
+    fn most_server_tokens(&self) -> usize {
+        usize::try_from(self.config.settings.budgets.input_tokens / 4).unwrap_or(usize::MAX)
+    }
+
+    fn server_tokens(&self, names: &[String]) -> usize {
+        let theirs = names
+            .iter()
+            .filter(|name| self.toolbox.servers.find(name).is_some());
+        let specs: Vec<_> = theirs
+            .filter_map(|name| self.tool(name))
+            .map(|tool| self.sent(&tool))
+            .collect();
+        if specs.is_empty() {
+            return 0;
+        }
+        O200k.count(&table::as_sent(&specs))
     }
 
     pub(crate) fn active_tools(&self) -> Vec<ToolSpec> {

@@ -31,6 +31,7 @@ pub use blocks::run_block_tool;
 pub use files::{Entry, FileChunk, Files, GrantedFolder, Listing};
 pub use kv::{Kv, KvKey};
 pub(crate) use node_texts::{NodeTexts, read_labels};
+pub(crate) use review::ReviewGate;
 pub use review::{QueuedEdit, ReviewOp, ReviewQueue, WaitingEdits};
 pub(crate) use run::PagesRead;
 pub use servers::{OfferedTools, ServerName, ServerTool, ToolSource, tool_name};

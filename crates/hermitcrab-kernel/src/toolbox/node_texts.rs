@@ -62,7 +62,7 @@ impl<'a> NodeTexts<'a> {
     /// The labels of a block, if it has some. Where they cannot be read, its texts may come from anywhere.
     fn labels(&mut self, name: &BlockName) -> Option<Arc<Labels>> {
         match self.store.labels(name) {
-            Ok(labels) => (!labels.nodes().is_empty()).then_some(labels),
+            Ok(labels) => (!labels.is_empty()).then_some(labels),
             Err(StoreError::NoBlock { .. }) => None,
             Err(_) => {
                 self.from = Origins::union([&self.from, &Origins::unknown()]);
@@ -85,20 +85,38 @@ impl<'a> NodeTexts<'a> {
         }
     }
 
+    /// The labels of a block, whose name is in the answer: it is a text, too.
+    fn named(&mut self, name: &BlockName) -> Option<Arc<Labels>> {
+        let labels = self.labels(name)?;
+        self.from = Origins::union([&self.from, labels.name()]);
+        Some(labels)
+    }
+
+    /// The name that an error proposes in the place of one that no block has.
+    pub fn proposed(&mut self, args: &Args) {
+        if let Ok(name) = args.block("name")
+            && let Err(StoreError::NoBlock {
+                near: Some(near), ..
+            }) = self.store.load(&name)
+        {
+            self.named(&near);
+        }
+    }
+
     /// The hits of a search, each with the name of its block.
     fn hits(&mut self, rows: Option<&mut Value>) {
         for row in rows.and_then(Value::as_array_mut).into_iter().flatten() {
-            if let Some(labels) = name_of(row).and_then(|name| self.labels(&name)) {
+            if let Some(labels) = name_of(row).and_then(|name| self.named(&name)) {
                 self.row(&labels, row);
             }
         }
     }
 
-    /// The heads of a list of blocks. A name is a text, too: that of a block with a labelled head comes from there.
+    /// The heads of a list of blocks.
     fn heads(&mut self, rows: &mut Value) {
         for row in rows.as_array_mut().into_iter().flatten() {
             let Some(name) = name_of(row) else { continue };
-            if let Some(labels) = self.labels(&name)
+            if let Some(labels) = self.named(&name)
                 && let Ok(found) = self.store.load(&name)
                 && let Some(head) = row.get_mut("head")
             {

@@ -23,6 +23,8 @@ const FOLDER: &str = "review";
 const VERSION: u32 = 1;
 /// The most edits that wait.
 const MOST: usize = 50;
+/// The most of them that come first of all from the same place outside: one of them alone fills no queue.
+const MOST_OF_ONE: usize = 10;
 /// The characters of an id. It is a hash of the edit, so an edit that is asked for again waits only once.
 const ID: usize = 10;
 
@@ -98,7 +100,7 @@ pub struct WaitingEdits {
 }
 
 /// The way of an edit.
-pub(super) enum ReviewGate {
+pub(crate) enum ReviewGate {
     /// The edit is not held. With `rev`, because it can be done and would change nothing in this revision.
     Open { rev: Option<u64> },
     /// The edit waits; this is the answer.
@@ -315,7 +317,7 @@ impl ReviewQueue {
 
     /// Holds an edit back if it concerns one of the blocks that say who the model is, and may come from a place outside. One that
     /// cannot be done fails here.
-    pub(super) fn check(
+    pub(crate) fn check(
         &self,
         name: &BlockName,
         op: &ReviewOp,
@@ -357,13 +359,7 @@ impl ReviewQueue {
                 edit = QueuedEdit { from, ..waiting };
                 waited = true;
             }
-            Err(fault) if fault.kind == ErrorKind::NotFound => {
-                if self.ids()?.len() >= MOST {
-                    let detail = format!("{MOST} edits wait for the person; nothing was changed");
-                    let fault = ToolError::new(ErrorKind::Full, detail);
-                    return Err(fault.hint("ask the person to approve or drop some of them"));
-                }
-            }
+            Err(fault) if fault.kind == ErrorKind::NotFound => self.make_room(&edit)?,
             Ok(_) | Err(_) => {
                 let detail = format!("another edit waits as {}, or it cannot be read", edit.id);
                 return Err(ToolError::new(ErrorKind::Exists, detail));
@@ -373,6 +369,37 @@ impl ReviewQueue {
         let kept = self.files.replace(&file(&edit.id), &bytes);
         kept.map_err(ToolError::from_io)?;
         Ok(ReviewGate::Waits(edit.answer(waited)))
+    }
+
+    /// Fails if no further edit like this one may wait.
+    fn make_room(&self, edit: &QueuedEdit) -> Result<(), ToolError> {
+        let full = |detail: String| {
+            let fault = ToolError::new(ErrorKind::Full, format!("{detail}; nothing was changed"));
+            Err(fault.hint("ask the person to approve or drop some of them"))
+        };
+        let waiting = self.list()?;
+        if waiting.edits.len() + waiting.unread.len() >= MOST {
+            return full(format!("{MOST} edits wait for the person"));
+        }
+        let first = |edit: &QueuedEdit| edit.from.listed().first().cloned();
+        let source = first(edit);
+        let same = waiting.edits.iter().filter(|other| first(other) == source);
+        if same.count() >= MOST_OF_ONE {
+            return full(format!("{MOST_OF_ONE} edits {} wait", reason(&edit.from)));
+        }
+        // The effect of each is read from the log whenever the person looks at the list.
+        let is_step =
+            |edit: &QueuedEdit| matches!(edit.op, ReviewOp::Undo { .. } | ReviewOp::Redo { .. });
+        let is_same = |other: &&QueuedEdit| is_step(other) && other.block == edit.block;
+        if is_step(edit)
+            && let Some(other) = waiting.edits.iter().find(is_same)
+        {
+            return full(format!(
+                "an undo or redo of {} waits as {}",
+                edit.block, other.id
+            ));
+        }
+        Ok(())
     }
 
     fn turn(&self) -> MutexGuard<'_, ()> {

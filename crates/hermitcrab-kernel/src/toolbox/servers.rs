@@ -320,6 +320,11 @@ impl Servers {
 }
 
 impl Server {
+    /// The name that the person gave it.
+    pub fn name(&self) -> &ServerName {
+        &self.name
+    }
+
     /// The origin of all texts that the server sends.
     pub fn origins(&self) -> Origins {
         let name = self.name.to_string();

@@ -167,8 +167,8 @@ async fn tools_of_a_server_are_chosen_by_group_or_name_and_called_as_they_are() 
     assert_eq!(setup.result(4), ("found".to_owned(), false));
     let called = setup.source.called.lock().unwrap().clone();
     assert_eq!(called, [("find".to_owned(), input)]);
-    // The answers to requests with tools of the server, and the result of its tool.
-    assert_eq!(setup.of_server(), [5, 7, 8, 9]);
+    // The answers of `set_tools` with its names, those to requests with tools of the server, and the result of its tool.
+    assert_eq!(setup.of_server(), [4, 5, 6, 7, 8, 9]);
     // A line for the person is shown once.
     assert_eq!(*setup.notices.lock().unwrap(), ["other is off"]);
     assert!(!setup.source.ended.load(Ordering::SeqCst));

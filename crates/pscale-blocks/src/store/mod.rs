@@ -28,5 +28,7 @@ pub use secrets::{KEY_REMOVED, remove_keys};
 #[cfg(feature = "testing")]
 pub use watched::{StoreCall, StoreWatch, WatchedStore};
 
+/// The note of the log on an edit that was found in a block's file.
+pub const EDITED_OUTSIDE: &str = "edited outside";
 /// Of log entries and of data directories.
 const SCHEMA_VERSION: u32 = 1;

@@ -461,6 +461,38 @@ fn labels_come_back_with_trust_and_an_import_is_labelled_without() {
     }
 }
 
+/// A text that was there already may be the one of the bundle: it has the bundle's label, too.
+#[test]
+fn a_label_of_a_trusted_bundle_holds_for_an_equal_text() {
+    let (from, to) = (MemStore::new(), MemStore::new());
+    let notes: BlockName = "notes".parse().unwrap();
+    let page = Origin::Web {
+        url: "a".to_owned(),
+    };
+    let read =
+        Stamp::new(stamp(2).at, crate::labels::by_model(None).by).with_from(page.clone().into());
+    for (store, by) in [(&from, &read), (&to, &stamp(2))] {
+        store.create(&notes, &Block::new("n"), &stamp(1)).unwrap();
+        let op = write("0.1", "equal");
+        store.edit(&notes, None, &op, by).unwrap();
+    }
+    to.edit(&notes, None, &write("0.2", "mine"), &stamp(3))
+        .unwrap();
+    let text = export(&from, None, &Export::new(stamp(5).at)).unwrap();
+    let rules = ImportRules::new(OnConflict::Replace).trust(true);
+    let batch = ImportBatch::read(&text, None, false).unwrap();
+    batch
+        .import(&to, rules, "backup.json", stamp(9).at)
+        .unwrap();
+    let labels = to.labels(&notes).unwrap();
+    let found: Vec<_> = labels
+        .nodes()
+        .iter()
+        .map(|(path, from)| (path.to_string(), from.clone()))
+        .collect();
+    assert_eq!(found, [("0.1".to_owned(), Origins::from(page))]);
+}
+
 #[test]
 fn some_blocks_are_only_replaced_with_trust() {
     let text = bundle(&furnished());

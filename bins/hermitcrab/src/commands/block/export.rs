@@ -24,15 +24,21 @@ pub fn execute(
     session: &mut Session,
 ) -> Result<Exit, Failure> {
     let export = match &args.name {
-        Some(name) => bare(data, name),
+        Some(name) => bare(data, name, session),
         None => all_blocks(data, false),
     };
     send(export, args.output.as_ref(), json, data, session)
 }
 
-/// Returns the file of a block as it is in the store.
-fn bare(data: &DataDir, name: &BlockName) -> Result<ExportText, Error> {
-    let block = data.for_reading()?.load(name)?.block;
+/// Returns the file of a block as it is in the store. Labels have no place in it.
+fn bare(data: &DataDir, name: &BlockName, session: &Session) -> Result<ExportText, Error> {
+    let store = data.for_reading()?;
+    let block = store.load(name)?.block;
+    if !store.labels(name)?.nodes().is_empty() {
+        session.warn(&format!(
+            "{name} has texts from outside, which its file does not say: import it without --trust, or use `hermitcrab export`"
+        ));
+    }
     Ok(ExportText {
         text: block.to_file(),
         blocks: vec![name.clone()],

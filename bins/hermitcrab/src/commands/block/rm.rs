@@ -46,12 +46,17 @@ fn delete(name: &BlockName, expect: RevisionFlags, data: &DataDir) -> Result<Edi
     let store = data.for_writing()?;
     // No other process writes between these two steps.
     let rev = ensure_revision(&*store, name, expect)?;
+    // Of a block of the person's own a copy is not from outside either.
+    let trust = match store.labels(name) {
+        Ok(labels) if labels.is_empty() => " --trust",
+        _ => "",
+    };
     let before = data.trash();
     store.delete(name, &data.stamp_by_person())?;
     let mut trash = data.trash().into_iter();
     let restore = trash.find(|file| !before.contains(file)).map(|file| {
         let (file, flag) = (shell_word(&file), data.flag());
-        format!("hermitcrab block import {file} --name {name}{flag}")
+        format!("hermitcrab block import {file} --name {name}{trust}{flag}")
     });
     Ok(EditAnswer {
         restore,

@@ -5,6 +5,7 @@ mod apps_host;
 mod apps_limits;
 mod crash;
 mod ext_apps;
+mod folders;
 mod full_circle;
 mod gestures;
 mod harness;

@@ -111,6 +111,7 @@ impl Root {
     /// Opens a folder without following links; with `make` it is made where it is missing.
     pub fn folder(&self, names: &[String], make: bool) -> io::Result<Dir> {
         let mut dir = self.dir.try_clone()?;
+        refuse_records(&dir)?;
         for name in names {
             dir = match dir.open_dir_nofollow(name) {
                 Err(error) if make && error.kind() == io::ErrorKind::NotFound => {
@@ -119,9 +120,21 @@ impl Root {
                 }
                 opened => opened?,
             };
+            refuse_records(&dir)?;
         }
         Ok(dir)
     }
+}
+
+/// Fails for a folder with the records of a companion, also of another one than this kernel's.
+fn refuse_records(dir: &Dir) -> io::Result<()> {
+    let has = |name: &str| dir.symlink_metadata(name).is_ok();
+    let is_data = has("store.json") && has("blocks");
+    if is_data || has("keystone.json") && has("constitution.json") {
+        let reason = "it holds the records of a companion";
+        return Err(io::Error::new(io::ErrorKind::PermissionDenied, reason));
+    }
+    Ok(())
 }
 
 /// Opens a file for reading, if it is one: no link is followed, and no pipe or device is waited for.
@@ -180,6 +193,33 @@ mod tests {
     use std::os::unix::fs::symlink;
 
     use super::*;
+
+    /// A grant may hold another companion's folder: its blocks are edited by its program alone.
+    #[test]
+    fn the_records_of_any_companion_are_not_entered() {
+        let place = tempfile::tempdir().unwrap();
+        let crab = place.path().join("crab");
+        fs::create_dir_all(crab.join("blocks")).unwrap();
+        let root = |dir: &Path| {
+            let (dir, write, delete) = (dir.to_owned(), true, true);
+            Root::open(&Grant { dir, write, delete }, None).unwrap()
+        };
+        let folder = |dir: &Path, way: &[&str]| {
+            let way: Vec<_> = way.iter().map(|name| (*name).to_owned()).collect();
+            root(dir).folder(&way, true).map(drop)
+        };
+        folder(place.path(), &["crab", "blocks"]).unwrap();
+        fs::write(crab.join("store.json"), "{}").unwrap();
+        folder(place.path(), &[]).unwrap();
+        for (dir, way) in [
+            (place.path(), &["crab"][..]),
+            (place.path(), &["crab", "blocks"]),
+            (&crab, &[]),
+        ] {
+            let error = folder(dir, way).unwrap_err();
+            assert_eq!(error.kind(), io::ErrorKind::PermissionDenied, "{way:?}");
+        }
+    }
 
     /// S7: a folder, then a file, that becomes a link after it was checked.
     #[test]

@@ -6,6 +6,8 @@ mod gate;
 mod honest;
 mod labels;
 mod marks;
+mod names;
 mod queue;
+mod servers;
 mod session;
 mod window;

@@ -46,11 +46,15 @@ impl Desk {
 
     /// A call by a program of the person's; the answer.
     fn visit(&self, tool: &str, input: Value) -> Value {
+        self.visit_from(client(), tool, input)
+    }
+
+    fn visit_from(&self, from: Origins, tool: &str, input: Value) -> Value {
         let by = EditAuthor::Model {
             id: "visitor".to_owned(),
             web: None,
         };
-        let stamp = Stamp::new(at(10), by).with_from(client()).with_message(7);
+        let stamp = Stamp::new(at(10), by).with_from(from).with_message(7);
         run_block_tool(tool, input, &self.store, &stamp, Some(&self.queue)).content
     }
 
@@ -342,16 +346,67 @@ fn a_summary_that_was_not_shown_is_not_approved() {
 #[test]
 fn fifty_edits_wait_and_the_next_one_is_refused() {
     let desk = Desk::new();
+    let write = |client: usize, text: &str| {
+        let name = format!("client {client}");
+        let input = json!({"name": "constitution", "path": "0.1", "content": text});
+        desk.visit_from(Origin::Client { name }.into(), "block_write", input)
+    };
     for n in 0..50 {
+        id(&write(n / 10, &format!("Text {n}.")));
+    }
+    let refused = write(7, "One too many.");
+    assert_eq!(refused["error"], "full", "{refused}");
+    // One that waits already is answered as before.
+    let known = id(&write(0, "Text 7."));
+    desk.queue.drop(&known).unwrap();
+    id(&write(7, "One too many."));
+    assert_eq!(desk.waiting(), 50);
+}
+
+#[test]
+fn ten_edits_of_one_origin_leave_room_for_others() {
+    let desk = Desk::new();
+    for n in 0..10 {
         id(&desk.write("0.1", &format!("Text {n}.")));
     }
     let refused = desk.write("0.1", "One too many.");
     assert_eq!(refused["error"], "full", "{refused}");
-    // One that waits already is answered as before.
-    let known = id(&desk.write("0.1", "Text 7."));
-    desk.queue.drop(&known).unwrap();
-    id(&desk.write("0.1", "One too many."));
-    assert_eq!(desk.waiting(), 50);
+    let detail = refused["detail"].as_str().unwrap();
+    assert!(
+        detail.contains("asked for by the program visitor"),
+        "{detail}"
+    );
+    let input = json!({"name": "constitution", "path": "0.1", "content": "Other."});
+    let page = Origin::Web {
+        url: "https://example.org".to_owned(),
+    };
+    id(&desk.visit_from(page.into(), "block_write", input));
+}
+
+/// The list shows the effect of each, for which it reads the log.
+#[test]
+fn one_undo_or_redo_of_a_block_waits() {
+    let desk = Desk::new();
+    for text in ["One.", "Two."] {
+        let input = json!({"name": "constitution", "path": "0.1", "content": text});
+        desk.by_person("block_write", input);
+    }
+    let undo = |count: u32| {
+        desk.visit(
+            "block_undo",
+            json!({"name": "constitution", "count": count}),
+        )
+    };
+    let first = id(&undo(1));
+    let refused = undo(2);
+    assert_eq!(refused["error"], "full", "{refused}");
+    assert!(
+        refused["detail"].as_str().unwrap().contains(&first),
+        "{refused}"
+    );
+    assert_eq!(id(&undo(1)), first);
+    desk.queue.drop(&first).unwrap();
+    id(&undo(2));
 }
 
 #[test]

@@ -67,6 +67,18 @@ pub(super) fn follow_their_texts(store: &dyn BlockStore) {
     store.redo(&notes, 1, &read("d")).unwrap();
     check(&[("0.2.4", "a")]);
 
+    // A name is a text, too, also when another head is written.
+    let pages = name("pages");
+    store.create(&pages, &Block::new("p"), &read("p")).unwrap();
+    let head = Op::Write {
+        path: Block::new("p").head(),
+        text: "by the person".to_owned(),
+    };
+    store.edit(&pages, None, &head, &stamp(4)).unwrap();
+    assert_labels(store, &pages, &[]);
+    assert_eq!(*store.labels(&pages).unwrap().name(), origins("p"));
+    assert!(store.labels(&notes).unwrap().name().is_empty());
+
     let (from, to) = (path("0.2"), path("0.5.1"));
     edit(&Op::Relocate { from, to }, &read("e"));
     check(&[("0.5.1.4", "a")]);

@@ -14,7 +14,7 @@ use super::{DirJournal, Files};
 use crate::store::history::rebuild;
 use crate::store::ledger::{BlockSlot, CurrentBlock, Journal as _, entry};
 use crate::store::secrets::Clean as _;
-use crate::store::{LogEntry, LogRange, LoggedOp};
+use crate::store::{EDITED_OUTSIDE, LogEntry, LogRange, LoggedOp};
 use crate::{Block, BlockName, EditAuthor, Inverse, MAX_FILE, Op, Stamp, StoreError};
 
 /// The file in the place of a block's file.
@@ -293,7 +293,7 @@ impl DirJournal {
             (LoggedOp::Create { block: copy }, None)
         };
         let rev = rev + 1;
-        let stamp = outside(modified, "edited outside");
+        let stamp = outside(modified, EDITED_OUTSIDE);
         let mut entry = entry(rev, &stamp, op, Some(block.head()), inverse);
         let form = block.normal_form();
         let live = CurrentBlock::new(block, Some(form.hash));

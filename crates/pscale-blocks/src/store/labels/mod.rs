@@ -25,6 +25,8 @@ pub struct Labels {
     rev: u64,
     /// The hash of the block at that revision, as its log has it.
     hash: Option<String>,
+    /// The label of the block's name.
+    name: Origins,
     nodes: BTreeMap<Path, Origins>,
     /// The labels that each of the last edits replaced or removed, by its revision.
     replaced: BTreeMap<u64, BTreeMap<Path, Origins>>,
@@ -38,6 +40,16 @@ impl Labels {
     /// The label of the node at `path`. `None` if its text comes from no place outside.
     pub fn at(&self, path: &Path) -> Option<&Origins> {
         self.nodes.get(path)
+    }
+
+    /// The places outside that the name of the block comes from: those of its creation.
+    pub fn name(&self) -> &Origins {
+        &self.name
+    }
+
+    /// Whether nothing has a label.
+    pub fn is_empty(&self) -> bool {
+        self.name.is_empty() && self.nodes.is_empty()
     }
 
     /// All nodes with a label.
@@ -68,6 +80,9 @@ impl Labels {
         match &entry.op {
             LoggedOp::Create { block } => {
                 self.clear();
+                let name = label_of(entry, &block.head());
+                self.is_changed |= self.name != name;
+                self.name = name;
                 for (path, _) in texts(block) {
                     self.set(path, &label_of(entry, &path));
                 }
@@ -196,6 +211,14 @@ impl Labels {
                 let label = label_of(entry, &change.path);
                 let carried = by_text.get(text).into_iter();
                 self.set(change.path, &Origins::union(carried.chain([&label])));
+            }
+        }
+        // A text that was there already may have come from these places, too.
+        for (path, label) in &entry.labels {
+            if after.text(path).is_ok_and(|text| text.is_some()) {
+                let known = self.nodes.get(path).into_iter();
+                let all = Origins::union(known.chain([label]));
+                self.set(*path, &all);
             }
         }
         gone

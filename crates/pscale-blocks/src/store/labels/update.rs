@@ -23,8 +23,7 @@ pub(in crate::store) struct LabelledBlock<'a> {
 }
 
 /// The labels of a block at its revision: those that are `known` or kept, brought up to date from newer entries. What is missing or
-/// damaged is made again from the whole log, but not by a reader, for whom no node has a label then. They are kept if they are
-/// others, or if the kept ones are `keep_every` revisions old.
+/// damaged is made again from the whole log. They are kept if they are others, or if the kept ones are `keep_every` revisions old.
 pub(in crate::store) fn current<J: Journal>(
     journal: &mut J,
     block: &LabelledBlock<'_>,
@@ -39,12 +38,8 @@ pub(in crate::store) fn current<J: Journal>(
         _ => kept(journal, block)?.unwrap_or_default(),
     };
     if labels.rev < rev {
-        let is_long = rev > KEEP_EVERY;
-        let is_missing = labels.rev == 0 && is_long;
+        let is_missing = labels.rev == 0 && rev > KEEP_EVERY;
         if is_missing || !labels.catch_up(journal, block, false)? {
-            if is_long && !writes {
-                return Ok(Labels::default());
-            }
             labels = rebuilt(journal, block)?;
         }
     }
