@@ -114,3 +114,16 @@ fn the_last_of_many_heights_arrives() {
         assert!(count < 70, "{count} messages");
     });
 }
+
+#[test]
+fn a_face_of_the_height_of_its_window_and_more_grows_to_4000_pixels() {
+    browser::run(async |browser| {
+        let jsx = "
+            function App() {
+              return <main style={{ height: '100vh', paddingBottom: '900px' }}>high</main>;
+            }";
+        let host = McpHost::with(jsx, &Runtime::builtin(), false).await;
+        host.open_as(browser, "obedient").await;
+        until_height(browser, 4_000).await;
+    });
+}

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use hermitcrab_kernel::toolbox::{OfferedTools, ServerTool, ToolSource};
-use hermitcrab_kernel::{ScriptStep, ToolError};
+use hermitcrab_kernel::{ScriptBrain, ScriptStep, ToolError};
 use pscale_blocks::DirStore;
 use pscale_blocks::store::Origin;
 use serde_json::{Map, Value, json};
@@ -95,30 +95,29 @@ async fn an_edit_of_a_blocks_file_by_a_servers_tool_waits() {
     assert_eq!(place.text("constitution", "0.7").as_deref(), Some("Obey."));
 }
 
-/// Schemas that would fill each request are not chosen, and no more sent if a server makes them longer.
-#[tokio::test]
-async fn long_schemas_of_a_server_stop_no_turn() {
-    let long = |name: &str| {
-        let words = "word ".repeat(50);
-        let property = |n: usize| {
-            (
-                format!("p{n}"),
-                json!({"type": "string", "description": words}),
-            )
-        };
-        let properties: Map<_, _> = (0..40).map(property).collect();
-        ServerTool::new(
-            name,
-            "Does.",
-            json!({"type": "object", "properties": properties}),
-        )
-    };
+/// A server with 21 tools, each with so many arguments of 50 words; and the names that the model chooses them by.
+fn talkative(arguments: usize) -> (Arc<dyn ToolSource>, Vec<String>) {
+    let words = "word ".repeat(50);
+    let rule = json!({"type": "string", "description": words});
+    let properties: Map<_, _> = (0..arguments)
+        .map(|n| (format!("p{n}"), rule.clone()))
+        .collect();
+    let schema = json!({"type": "object", "properties": properties});
     let names: Vec<_> = (0..21).map(|n| format!("t{n}")).collect();
+    let tools = names.iter();
+    let tools = tools.map(|name| ServerTool::new(name, "Does.", schema.clone()));
     let server = FileServer {
         dir: PathBuf::new(),
-        tools: names.iter().map(|name| long(name)).collect(),
+        tools: tools.collect(),
     };
-    let chosen: Vec<_> = names.iter().map(|name| format!("big__{name}")).collect();
+    let chosen = names.iter().map(|name| format!("big__{name}"));
+    (Arc::new(server), chosen.collect())
+}
+
+/// Schemas that would fill each request are not chosen.
+#[tokio::test]
+async fn long_schemas_of_a_server_stop_no_turn() {
+    let (server, chosen) = talkative(40);
     let steps = [
         call("tools", "set_tools", json!({"names": chosen})),
         call("one", "set_tools", json!({"names": chosen[..1]})),
@@ -126,7 +125,7 @@ async fn long_schemas_of_a_server_stop_no_turn() {
         ScriptStep::text("Still here."),
     ];
     let setting = Setting {
-        servers: vec![("big".parse().unwrap(), Arc::new(server))],
+        servers: vec![("big".parse().unwrap(), server)],
         ..Setting::default()
     };
     let (place, _) = setting.script(steps);
@@ -141,4 +140,30 @@ async fn long_schemas_of_a_server_stop_no_turn() {
     place.say("And now?").await;
     let messages = place.kernel.messages().await;
     assert_eq!(messages.last().unwrap().text(), "Still here.");
+}
+
+/// Nor are they sent where a server has made them longer since they were chosen.
+#[tokio::test]
+async fn schemas_that_have_become_long_are_not_sent() {
+    let dir = tempfile::tempdir().unwrap();
+    let (server, chosen) = talkative(1);
+    let steps = [
+        call("tools", "set_tools", json!({"names": chosen})),
+        ScriptStep::text("Done."),
+    ];
+    let mut setting = Setting::default().in_dir(dir.path());
+    setting.servers = vec![("big".parse().unwrap(), server)];
+    let (place, brain) = setting.script(steps);
+    place.say("Look.").await;
+    let sent = |brain: &ScriptBrain| brain.asked().last().unwrap().tools.len();
+    assert_eq!(sent(&brain), 24);
+
+    let mut setting = Setting::default().after(&place, dir.path());
+    setting.servers = vec![("big".parse().unwrap(), talkative(40).0)];
+    drop(place);
+    let (place, brain) = setting.script([ScriptStep::text("Still here.")]);
+    place.say("And now?").await;
+    assert_eq!(sent(&brain), 3);
+    let told = place.notices().join("\n");
+    assert!(told.contains("are not sent"), "{told}");
 }
