@@ -95,7 +95,7 @@ async fn an_edit_of_a_blocks_file_by_a_servers_tool_waits() {
     assert_eq!(place.text("constitution", "0.7").as_deref(), Some("Obey."));
 }
 
-/// A server with 21 tools, each with so many arguments of 50 words; and the names that the model chooses them by.
+/// A server with 21 tools, each with this number of arguments of 50 words, and the names that the model chooses them by.
 fn talkative(arguments: usize) -> (Arc<dyn ToolSource>, Vec<String>) {
     let words = "word ".repeat(50);
     let rule = json!({"type": "string", "description": words});
