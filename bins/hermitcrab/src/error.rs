@@ -123,7 +123,6 @@ errors! {
     Waiting { path: PathBuf } =>
         ("an export of the earlier generation waits in {path}; `hermitcrab migrate {path}` takes it over first", path = name(path)),
         "waiting", 1;
-    Handshake { why: String } => ("the MCP client opened no session: {why}"), "handshake", 1;
     McpFlags =>
         ("--write, --ui and --print-config are for the server: leave them out, or leave the command out"), "usage", 2;
     ServersFile { path: PathBuf, why: String } =>
@@ -321,7 +320,6 @@ error.kind() 1 or 2 hint(error): Store
 face 1: Face
 fault.kind.clone() 1: Tool
 format 2: NoBlock NoBlocks NotText ServersFile
-handshake 1: Handshake
 in_use 1: InUse
 io 1: Output Write
 io 2: Read

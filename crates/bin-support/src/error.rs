@@ -41,6 +41,12 @@ pub enum Error {
         #[source]
         source: io::Error,
     },
+    /// The client of an MCP server began otherwise than with a handshake.
+    #[error("the MCP client opened no session: {why}")]
+    Handshake {
+        /// The reason.
+        why: String,
+    },
     /// A file of results cannot be written.
     #[error("cannot write {}", escape(&path.display().to_string()))]
     OutputFile {

@@ -51,7 +51,7 @@
 //! Next: [`Exit`] for the codes, [`CommonFlags`] for the flags, [`model::ModelSource`] for a program that asks a model,
 //! [`Interrupt`] for work that can stop half-way, [`output::OutputFile`] for files that are written completely or not at all,
 //! [`OutputTarget`] for the flags that name one, [`Table`] for results in rows, [`runs`] for the folders of runs,
-//! [`environment`] for keys and folders.
+//! [`environment`] for keys and folders, `mcp` (a feature) for a server of the Model Context Protocol.
 
 #![warn(clippy::exhaustive_enums, clippy::exhaustive_structs)]
 
@@ -60,6 +60,8 @@ pub mod demo;
 pub mod environment;
 mod error;
 mod exit;
+#[cfg(feature = "mcp")]
+pub mod mcp;
 pub mod model;
 mod nearest;
 pub mod output;

@@ -18,7 +18,10 @@ const PICTURE: &[(&str, &[&str])] = &[
     ("work-queue", &[]),
     ("llm-client", &["durable", "llm-types"]),
     ("report-kit", &["visible-text"]),
-    ("bin-support", &["durable", "llm-client", "visible-text"]),
+    (
+        "bin-support",
+        &["durable", "llm-client", "llm-types", "visible-text"],
+    ),
     ("test-support", &["llm-client"]),
     // Layer 1: they know nothing of models, networks or async.
     ("pscale-blocks", &["durable", "llm-types"]),

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use bin_support::mcp::{quoted, without_keys};
 use hermitcrab_face::jsx::OxcCompiler;
 use hermitcrab_face::{Runtime, mcp_app_document};
 use hermitcrab_kernel::faces::{KeptShells, Shell, ShellCompiler as _, ShellInfo};
@@ -11,8 +12,6 @@ use rmcp::model::{
     ResourceContents, Tool, ToolAnnotations,
 };
 use serde_json::{Value, json};
-
-use super::reply::{clean, quoted};
 
 pub const TOOL: &str = "face_show";
 pub const URI: &str = "ui://hermitcrab/face";
@@ -87,7 +86,7 @@ impl ServedFace {
                 CallToolResult::success(vec![ContentBlock::text(text)])
             }
             Err(fault) => {
-                CallToolResult::error(vec![ContentBlock::text(clean(&fault.to_string()))])
+                CallToolResult::error(vec![ContentBlock::text(without_keys(&fault.to_string()))])
             }
         }
     }
@@ -116,10 +115,12 @@ impl ServedFace {
         let source = kept.source(rev).map_err(unreadable)?;
         let source =
             source.ok_or_else(|| no_face(&format!("the source of face {rev} is missing")))?;
-        let compiled = OxcCompiler.compile(&clean(&source)).map_err(|faults| {
-            let why = faults.first().map_or("", |fault| fault.message.as_str());
-            no_face(&format!("face {rev} does not compile: {}", quoted(why)))
-        })?;
+        let compiled = OxcCompiler
+            .compile(&without_keys(&source))
+            .map_err(|faults| {
+                let why = faults.first().map_or("", |fault| fault.message.as_str());
+                no_face(&format!("face {rev} does not compile: {}", quoted(why)))
+            })?;
         let runtime = Runtime::kept_react(&self.data).unwrap_or_else(Runtime::builtin);
         if let Some(need) = compiled.needs_react().filter(|_| !runtime.is_react()) {
             return Err(no_face(&need.message));

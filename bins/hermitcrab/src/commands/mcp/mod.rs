@@ -1,26 +1,20 @@
 //! `mcp`: serves the blocks to models of other programs, over the Model Context Protocol on stdin and stdout, and adds tools of
 //! other programs.
 //!
-//! A session ends when the client closes stdin. Requests are answered in the order in which they arrive. Lines that are not
-//! JSON are skipped, as in other servers of the protocol, and so are lines over 16 MiB.
+//! Requests are answered in the order in which they arrive.
 
 mod blocks;
 mod client;
 mod config;
 mod face;
 mod orient;
-mod reply;
 mod resources;
 mod server;
 mod tools;
 
-use std::io::IsTerminal as _;
 use std::path::Path;
 
 use bin_support::{Exit, Failure, Session};
-use rmcp::ServiceExt as _;
-use rmcp::service::{QuitReason, ServerInitializeError};
-use rmcp::transport::stdio;
 
 use crate::data_dir::DataDir;
 use crate::error::Error;
@@ -72,32 +66,5 @@ pub fn execute(
     let data = data()?;
     let face = args.ui.then(|| ServedFace::new(data.path(), args.write));
     let blocks = ServedBlocks::open(data, args.write).map_err(Error::failure)?;
-    if std::io::stdin().is_terminal() {
-        session.warn("this is a server for an MCP client, which starts it and writes to its stdin");
-    }
-    // One thread is enough: the requests of a client are handled one after another.
-    bin_support::block_on(serve(Server::new(blocks, face)))?
-}
-
-async fn serve(server: Server) -> Result<Exit, Failure> {
-    let running = match server.serve(stdio()).await {
-        Ok(running) => running,
-        // The client closed the connection before its first message.
-        Err(
-            ServerInitializeError::ConnectionClosed(_)
-            | ServerInitializeError::TransportError { .. },
-        ) => return Ok(Exit::Done),
-        Err(ServerInitializeError::InitializeFailed(error)) => {
-            let why = error.message.into_owned();
-            return Err(Error::Handshake { why }.failure());
-        }
-        Err(_) => {
-            let why = "its first message is not one that begins a session".to_owned();
-            return Err(Error::Handshake { why }.failure());
-        }
-    };
-    match running.waiting().await? {
-        QuitReason::JoinError(error) => Err(error.into()),
-        _ => Ok(Exit::Done),
-    }
+    bin_support::mcp::serve(Server::new(blocks, face), session)
 }

@@ -1,11 +1,10 @@
 //! Blocks and their nodes as resources: `pscale://memory` is a block, `pscale://memory/0.3` a node of it.
 
+use bin_support::mcp::{quoted, without_keys};
 use hermitcrab_kernel::ToolError;
 use pscale_blocks::store::BlockInfo;
 use pscale_blocks::{BlockName, BlockStore, render_json};
 use rmcp::model::{Resource, ResourceTemplate};
-
-use super::reply::{clean, quoted};
 
 const SCHEME: &str = "pscale://";
 pub const JSON: &str = "application/json";
@@ -21,7 +20,9 @@ fn described(block: BlockInfo) -> Resource {
     let resource = Resource::new(format!("{SCHEME}{}", block.name), block.name.to_string())
         .with_mime_type(JSON);
     match block.head {
-        Some(head) => resource.with_description(bin_support::shortened(&clean(&head), SHOWN)),
+        Some(head) => {
+            resource.with_description(bin_support::shortened(&without_keys(&head), SHOWN))
+        }
         None => resource,
     }
 }

@@ -1,6 +1,7 @@
+use bin_support::mcp::{no_method, no_tool, quoted, without_keys};
 use hermitcrab_kernel::{ErrorKind, ToolError};
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CustomRequest, CustomResult, ErrorCode, ErrorData,
+    CallToolRequestParams, CallToolResponse, CustomRequest, CustomResult, ErrorData,
     GetPromptRequestParams, GetPromptResponse, GetPromptResult, Implementation, ListPromptsResult,
     ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, PaginatedRequestParams,
     Prompt, PromptMessage, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult,
@@ -12,7 +13,6 @@ use serde_json::json;
 
 use super::blocks::ServedBlocks;
 use super::face::{self, ServedFace};
-use super::reply::{clean, quoted};
 use super::{orient, resources, tools};
 
 /// The text that a client receives when it connects.
@@ -73,17 +73,11 @@ impl ServerHandler for Server {
             return Ok(face.described().into());
         }
         let client = client_name(&context);
-        match tools::call(&request.name, request.arguments, &self.blocks, &client) {
-            Some(result) => Ok(result.into()),
-            None => Err(ErrorData::invalid_params(
-                format!(
-                    "no tool {}; there are {}",
-                    quoted(&request.name),
-                    tools::names(self.blocks.can_write())
-                ),
-                None,
-            )),
-        }
+        let result = tools::call(&request.name, request.arguments, &self.blocks, &client);
+        result.map(Into::into).ok_or_else(|| {
+            let names = tools::names(self.blocks.can_write());
+            no_tool(&request.name, &names)
+        })
     }
 
     async fn list_resources(
@@ -122,7 +116,7 @@ impl ServerHandler for Server {
             .blocks
             .with(|store| resources::read(&request.uri, store))
             .flatten();
-        let text = clean(&found.map_err(|fault| refusal(&fault))?);
+        let text = without_keys(&found.map_err(|fault| refusal(&fault))?);
         let contents = ResourceContents::text(text, request.uri).with_mime_type(resources::JSON);
         Ok(ReadResourceResult::new(vec![contents]).into())
     }
@@ -151,7 +145,7 @@ impl ServerHandler for Server {
             .blocks
             .with(|store| orient::text(store, can_write))
             .flatten();
-        let text = clean(&text.map_err(|fault| refusal(&fault))?);
+        let text = without_keys(&text.map_err(|fault| refusal(&fault))?);
         let messages = vec![PromptMessage::new_text(Role::User, text)];
         Ok(GetPromptResult::new(messages)
             .with_description(orient::DESCRIPTION)
@@ -163,20 +157,13 @@ impl ServerHandler for Server {
         request: CustomRequest,
         _: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
-        let method = quoted(&request.method);
-        // A known request is passed to this function if its parameters are wrong.
-        if let "tools/call" | "resources/read" | "prompts/get" = request.method.as_str() {
-            let message = format!("invalid params of {method}");
-            return Err(ErrorData::invalid_params(message, None));
-        }
-        let message = format!("no method {method}");
-        Err(ErrorData::new(ErrorCode::METHOD_NOT_FOUND, message, None))
+        Err(no_method(&request))
     }
 }
 
 /// Returns the protocol error for a failed request. A failed tool call has another form.
 fn refusal(fault: &ToolError) -> ErrorData {
-    let message = clean(&fault.to_string());
+    let message = without_keys(&fault.to_string());
     let data = Some(json!({"error": fault.kind}));
     match fault.kind {
         ErrorKind::NoBlock | ErrorKind::NotFound => ErrorData::resource_not_found(message, data),

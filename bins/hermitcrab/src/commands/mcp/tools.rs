@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use bin_support::mcp::without_keys;
 use hermitcrab_kernel::ToolError;
 use hermitcrab_kernel::table::{self, Effect, ToolResult};
 use hermitcrab_kernel::toolbox::run_block_tool;
@@ -11,7 +12,6 @@ use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool, ToolAnnotation
 use serde_json::Value;
 
 use super::blocks::ServedBlocks;
-use super::reply::clean;
 
 /// All tools of the server, in the order in which a client lists them.
 const OFFER: [&str; 10] = [
@@ -91,7 +91,7 @@ pub fn call(
 }
 
 fn answer(outcome: &ToolResult) -> CallToolResult {
-    let text = clean(&outcome.text());
+    let text = without_keys(&outcome.text());
     let content = vec![ContentBlock::text(text)];
     if outcome.is_error {
         CallToolResult::error(content)
