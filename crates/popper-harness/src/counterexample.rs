@@ -8,6 +8,7 @@ use serde_json::Value;
 use crate::json::hash::json;
 use crate::law::evaluate::{self, Case, EvalError, Horizon, Trajectory, holds, observe, step_of};
 use crate::law::rings::{Rings, SimulationDepth};
+use crate::law::syntax::{Op, Time};
 use crate::law::{Claim, Extensions, Formula, Law, LawError, MAX_RING, Program, Term, Unfit};
 use crate::universe::{KineticGrid, State, StateError, Symbol, Tabulated, Universe, UniverseError};
 
@@ -113,6 +114,14 @@ pub enum RederiveError {
     /// The start does not meet the preconditions.
     #[error("the initial state does not meet the preconditions")]
     NotAdmitted,
+    /// The claim or a precondition has no value in the run.
+    #[error("the law has no value at t = {t}: {error}")]
+    NoValue {
+        /// The first such step.
+        t: u64,
+        /// The reason.
+        error: EvalError,
+    },
     /// The ring is larger than a law may ask for.
     #[error("the initial state has {cells} cells, the limit is {limit}")]
     TooLarge {
@@ -181,21 +190,8 @@ pub fn rederive(package: &Counterexample) -> Result<(), RederiveError> {
         local_transition: package.config.local_transition,
     };
     let law = Law::from_value(package.config.law.clone(), "$.config.law", extensions)?;
-    let program = Program::compile(&law, universe)?;
-    let start = read_start(&package.initial_state, universe)?;
-    let horizon = replay_horizon(&program, universe, start.len(), package.t_fail)?;
-    let case = Case::new(&program, universe, &start, horizon);
-    if !case.admitted {
-        return Err(RederiveError::NotAdmitted);
-    }
-    let derived = case.violation.map(|t_fail| {
-        CounterexampleInput {
-            seed: package.seed,
-            start: &start,
-            t_fail,
-        }
-        .build(&law, &program, universe)
-    });
+    let start = &package.initial_state;
+    let derived = replay(&law, universe, start, package.t_fail, package.seed)?;
     let differs = |field, stated: String, derived: String| {
         Err(RederiveError::Differs {
             field,
@@ -234,6 +230,45 @@ pub fn rederive(package: &Counterexample) -> Result<(), RederiveError> {
         );
     }
     Ok(())
+}
+
+/// Runs a law from one start, and returns its violation with the seed 0, neither minimized nor minimal, or `None` if it has none.
+///
+/// # Errors
+/// [`RederiveError`] if the law cannot be run from this start within the limits of a derivation, or has no value.
+pub fn violation_from(
+    law: &Law,
+    universe: &Tabulated,
+    start: &str,
+) -> Result<Option<Counterexample>, RederiveError> {
+    replay(law, universe, start, u64::MAX, 0)
+}
+
+/// Returns the violation of a law from a start, if there is one up to step `until`.
+fn replay(
+    law: &Law,
+    universe: &Tabulated,
+    start: &str,
+    until: u64,
+    seed: u64,
+) -> Result<Option<Counterexample>, RederiveError> {
+    let program = Program::compile(law, universe)?;
+    let start = &read_start(start, universe)?;
+    let horizon = replay_horizon(&program, universe, start.len(), until)?;
+    let case = Case::new(&program, universe, start, horizon);
+    match (case.violation, case.error) {
+        (Some(t_fail), _) => {
+            let input = CounterexampleInput {
+                seed,
+                start,
+                t_fail,
+            };
+            Ok(Some(input.build(law, &program, universe)))
+        }
+        (None, Some((t, error))) => Err(RederiveError::NoValue { t, error }),
+        (None, None) if !case.admitted => Err(RederiveError::NotAdmitted),
+        (None, None) => Ok(None),
+    }
 }
 
 /// Returns the horizon up to which a run of `n` cells must be simulated to see whether it first fails at `t_fail`.
@@ -404,30 +439,51 @@ fn sides(
                     universe,
                 )
             };
-            failing(consequent, true, t, &mut read).unwrap_or_default()
+            let Some((left, op, right)) = failing(consequent, true, t, &mut read) else {
+                return Default::default();
+            };
+            let mut value = |term: &Term| {
+                evaluate::fraction(term, t, &mut read)
+                    .map_or_else(|error| error.to_string(), |value| value.to_string())
+            };
+            (value(left), op.text().into(), value(right))
         }
     }
 }
 
+/// Returns the comparison that a violation at step `t` breaks: its sides, and the operator that the claim needs between them.
+///
+/// `None` if the claim has no formula.
+pub fn broken_comparison<'a>(
+    program: &'a Program,
+    universe: &Tabulated,
+    start: &[Symbol],
+    t: u64,
+) -> Option<(&'a Term, Op, &'a Term)> {
+    let (Claim::Always { consequent, .. } | Claim::Eventually { consequent, .. }) = &program.claim
+    else {
+        return None;
+    };
+    let mut run = Trajectory::new(universe, start).keeping(&program.fixed_steps());
+    failing(consequent, true, t, &mut |index, time| {
+        let state = run.state(step_of(time, t));
+        observe(&program.observables[index], state, universe)
+    })
+}
+
 /// Finds the first comparison that keeps a formula from having the value `wanted`.
-fn failing(
-    formula: &Formula,
+fn failing<'a>(
+    formula: &'a Formula,
     wanted: bool,
     t: u64,
-    read: &mut dyn FnMut(usize, crate::law::syntax::Time) -> Result<i64, EvalError>,
-) -> Option<(String, String, String)> {
+    read: &mut dyn FnMut(usize, Time) -> Result<i64, EvalError>,
+) -> Option<(&'a Term, Op, &'a Term)> {
     if holds(formula, t, read) == Ok(wanted) {
         return None;
     }
     match formula {
         Formula::Cmp(op, left, right) => {
-            let mut value = |term: &Term| {
-                evaluate::fraction(term, t, read)
-                    .map_or_else(|error| error.to_string(), |value| value.to_string())
-            };
-            let (left, right) = (value(left), value(right));
-            let op = if wanted { *op } else { op.negated() };
-            Some((left, op.text().into(), right))
+            Some((left, if wanted { *op } else { op.negated() }, right))
         }
         Formula::Not(inner) => failing(inner, !wanted, t, read),
         Formula::And(left, right) | Formula::Or(left, right) => {
