@@ -14,6 +14,16 @@ Examples:
   popper check law.json --json > verdicts.json
   popper new law | popper check -";
 
+pub const EXPLAIN: &str = "\
+Examples:
+  popper check law.json --json | popper explain -
+  popper explain verdicts.json --law right_movers_conserved --width 60";
+
+pub const MCP: &str = "\
+Examples:
+  popper mcp
+  popper mcp --print-config";
+
 pub const NEW: &str = "\
 Examples:
   popper new law -o law.json

@@ -14,25 +14,29 @@ mod discovery;
 mod error;
 mod examples;
 mod expect;
+mod explain;
 mod flags;
 mod input;
 mod json;
 mod laws;
 mod location;
+mod quantities;
 mod stated;
 mod table;
+mod tools;
 mod trace;
 mod universe;
 
 use std::process::ExitCode;
 
 use bin_support::demo::DemoArgs;
+use bin_support::mcp::McpFlags;
 use bin_support::{DefaultPath, Exit, Failure, Program, Session, block_on};
 use clap::ArgMatches;
 
 use commands::{
-    check, conserved, demo, estimate, export, new, queue, report, resume, retest, run, simulate,
-    status, verify, worker,
+    check, conserved, demo, estimate, export, mcp, new, queue, report, resume, retest, run,
+    simulate, status, verify, worker,
 };
 
 fn main() -> ExitCode {
@@ -48,6 +52,8 @@ struct Cli {
 }
 
 impl Program for Cli {
+    const RARE: &'static [&'static str] = &["queue", "retest"];
+
     fn places(_: &ArgMatches) -> Result<Vec<DefaultPath>, Failure> {
         Ok(discovery::places())
     }
@@ -62,6 +68,12 @@ enum Command {
     /// decided, and the exit code is 3 (2 if no law could be read at all).
     #[command(after_help = examples::CHECK)]
     Check(check::CheckArgs),
+    /// Explain verdicts: what refutes a law, or what proves it
+    ///
+    /// Of a counterexample the claim, the refutation in one sentence, and the run with the values that the claim names; of a proof its
+    /// steps in words.
+    #[command(after_help = examples::EXPLAIN)]
+    Explain(commands::explain::ExplainArgs),
     /// Print an example to start from: a law or a universe
     #[command(subcommand, after_help = examples::NEW)]
     New(new::NewArgs),
@@ -81,6 +93,11 @@ enum Command {
     /// Compute the additive conserved quantities of a universe
     #[command(alias = "span", after_help = examples::CONSERVED)]
     Conserved(conserved::ConservedArgs),
+    /// Serve checks to models of other programs over MCP
+    ///
+    /// The tools `check`, `simulate`, `explain` and `span` read no file, and keep nothing between two calls.
+    #[command(after_help = examples::MCP)]
+    Mcp(McpFlags),
     /// Propose and test laws: begin a run or continue one
     ///
     /// Without --run-id it is the newest run with the same universe, configuration and proposer, else a new one. Ctrl-C ends it
@@ -128,11 +145,13 @@ enum Command {
 fn execute(cli: &Cli, session: &mut Session) -> Result<Exit, Failure> {
     match &cli.command {
         Command::Check(args) => check::execute(args, session),
+        Command::Explain(args) => commands::explain::execute(args, session),
         Command::New(args) => new::execute(args, session),
         Command::Simulate(args) => simulate::execute(args, session),
         Command::Verify(args) => verify::execute(args, session),
         Command::Universe(args) => commands::universe::execute(args, session),
         Command::Conserved(args) => conserved::execute(args, session),
+        Command::Mcp(flags) => mcp::execute(flags, session),
         Command::Run(args) => block_on(run::execute(args, session))?,
         Command::Resume(args) => block_on(resume::execute(args, session))?,
         Command::Status(args) => block_on(status::execute(args, session))?,

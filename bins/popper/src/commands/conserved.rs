@@ -2,10 +2,11 @@
 
 use std::io::Write as _;
 
-use bin_support::{Exit, Failure, Session, escape};
+use bin_support::{Exit, Failure, Session};
 use popper_harness::conserved::span;
 
 use crate::flags::UniverseFlag;
+use crate::quantities::listed;
 use crate::{json, universe};
 
 #[derive(Debug, clap::Args)]
@@ -28,14 +29,6 @@ pub fn execute(args: &ConservedArgs, session: &mut Session) -> Result<Exit, Fail
         json::print(&space, out)?;
         return Ok(Exit::Done);
     }
-    let (id, dimension) = (escape(&space.universe), space.dimension);
-    writeln!(
-        out,
-        "{id}: dimension {dimension} up to window width {}",
-        space.width
-    )?;
-    for quantity in &space.basis {
-        writeln!(out, "{}", quantity.expr)?;
-    }
+    write!(out, "{}", listed(&space))?;
     Ok(Exit::Done)
 }
