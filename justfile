@@ -35,6 +35,7 @@ bench:
     cargo bench -p orrery-popper-harness --bench bitslice --bench decide
     cargo bench -p orrery-llm-client --bench throughput
     cargo bench -p orrery-popper-store --bench growth -- 100000
+    cargo bench -p orrery-popper-discovery --bench lab
 
 # The queue with workers in separate processes, and the plan to 1,000 workers with the costs that were measured: a quarter of an hour.
 bench-queue:

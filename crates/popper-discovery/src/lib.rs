@@ -43,7 +43,7 @@
 //! The crate reads no clock, no file and no environment: [`Clock`](llm_types::Clock), [`Store`](store::Store) and [`Proposer`] are parameters.
 //!
 //! Read next: [`Discovery`] for the loop, [`Proposer`] for proposers, [`Store`](store::Store) for the stored rows, [`Snapshot`] for the input of a
-//! proposer, [`rank`] for the order of the tests.
+//! proposer, [`rank`] for the order of the tests, [`lab`] for players that explain a sealed universe.
 
 #![warn(clippy::exhaustive_enums, clippy::exhaustive_structs)]
 
@@ -51,6 +51,7 @@ mod discovery;
 mod enumerative;
 mod error;
 pub mod evaluator;
+pub mod lab;
 #[cfg(feature = "llm")]
 pub mod llm;
 mod memory;
