@@ -132,6 +132,10 @@ pub enum Error {
         "the open jobs need {needed}, this program computes {found}; use the program that began the run"
     )]
     OtherWork { needed: String, found: String },
+    #[error("{name} exists already, and is not replaced; choose another name")]
+    LabFileExists { name: String },
+    #[error("no salt can be drawn: {message}; give a --seed")]
+    Salt { message: String },
     /// The input is well formed and not what the command needs.
     #[error("{name}: {message}")]
     Unfit { name: String, message: String },

@@ -75,6 +75,29 @@ Examples:
   popper conserved
   popper conserved -u mine.json --width 1 --json";
 
+pub const LAB: &str = "\
+Examples:
+  popper lab new --tier A --seed 7 -o mine
+  popper lab play mine.sealed.json --baseline version-space --log mine.jsonl
+  popper lab score mine.jsonl --sealed mine.sealed.json";
+
+pub const LAB_NEW: &str = "\
+Examples:
+  popper lab new --tier A --seed 7 -o small
+  popper lab new --tier D -o noisy";
+
+pub const LAB_PLAY: &str = "\
+Examples:
+  popper lab new --tier B -o wide
+  popper lab play wide.sealed.json --baseline random
+  echo '{\"end\": true}' | popper lab play wide.sealed.json --log wide.jsonl";
+
+pub const LAB_SCORE: &str = "\
+Examples:
+  popper lab new --tier C -o veiled
+  popper lab play veiled.sealed.json --baseline enumerative --log veiled.jsonl
+  popper lab score veiled.jsonl --sealed veiled.sealed.json --json";
+
 pub const RUN: &str = "\
 Examples:
   popper run --iterations 1

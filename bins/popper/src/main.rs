@@ -35,7 +35,7 @@ use bin_support::{DefaultPath, Exit, Failure, Program, Session, block_on};
 use clap::ArgMatches;
 
 use commands::{
-    check, conserved, demo, estimate, export, mcp, new, queue, report, resume, retest, run,
+    check, conserved, demo, estimate, export, lab, mcp, new, queue, report, resume, retest, run,
     simulate, status, verify, worker,
 };
 
@@ -52,7 +52,7 @@ struct Cli {
 }
 
 impl Program for Cli {
-    const RARE: &'static [&'static str] = &["queue", "retest"];
+    const RARE: &'static [&'static str] = &["queue", "retest", "worker"];
 
     fn places(_: &ArgMatches) -> Result<Vec<DefaultPath>, Failure> {
         Ok(discovery::places())
@@ -93,6 +93,9 @@ enum Command {
     /// Compute the additive conserved quantities of a universe
     #[command(alias = "span", after_help = examples::CONSERVED)]
     Conserved(conserved::ConservedArgs),
+    /// Seal a universe, let players explain it, score them
+    #[command(subcommand, after_help = examples::LAB)]
+    Lab(lab::LabArgs),
     /// Serve checks to models of other programs over MCP
     ///
     /// The tools `check`, `simulate`, `explain` and `span` read no file, and keep nothing between two calls.
@@ -151,6 +154,7 @@ fn execute(cli: &Cli, session: &mut Session) -> Result<Exit, Failure> {
         Command::Verify(args) => verify::execute(args, session),
         Command::Universe(args) => commands::universe::execute(args, session),
         Command::Conserved(args) => conserved::execute(args, session),
+        Command::Lab(args) => lab::execute(args, session),
         Command::Mcp(flags) => mcp::execute(flags, session),
         Command::Run(args) => block_on(run::execute(args, session))?,
         Command::Resume(args) => block_on(resume::execute(args, session))?,

@@ -6,6 +6,7 @@ pub mod demo;
 pub mod estimate;
 pub mod explain;
 pub mod export;
+pub mod lab;
 pub mod mcp;
 pub mod new;
 pub mod queue;

@@ -20,6 +20,7 @@ mod guide;
 mod help;
 mod hostile;
 mod kill;
+mod lab;
 mod language;
 mod mcp;
 mod models;

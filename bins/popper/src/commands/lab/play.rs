@@ -1,0 +1,223 @@
+//! The command `popper lab play`.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufRead, ErrorKind, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+
+use bin_support::{Exit, Failure, SeedFlag, Session};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use popper_discovery::lab::{
+    Baseline, Episode, EpisodeLog, LONGEST_LINE, SealedUniverse, log_entry,
+};
+
+use super::table;
+use super::{exists, failure, sealed};
+use crate::error::Error;
+use crate::input::{Text, name, shell_word};
+
+#[derive(Debug, clap::Args)]
+pub struct LabPlayArgs {
+    /// Sealed file of `popper lab new`; players must not be able to read it.
+    #[arg(value_name = "NAME.sealed.json")]
+    pub sealed: PathBuf,
+    /// File for the record of the episode, which must be new.
+    ///
+    /// A line and its answer are in it before the answer is on stdout, so it has every answer that a player has seen, whatever ends
+    /// the program.
+    #[arg(long, value_name = "FILE")]
+    pub log: Option<PathBuf>,
+    /// Continue the episode of --log, which has no end yet.
+    #[arg(long, requires = "log", conflicts_with = "baseline")]
+    pub resume: bool,
+    /// Shipped player that plays instead of stdin: random, enumerative or version-space.
+    #[arg(long, value_name = "PLAYER", value_parser = baselines(), hide_possible_values = true)]
+    pub baseline: Option<Baseline>,
+    #[command(flatten)]
+    pub seed: SeedFlag,
+    /// Print the score of --baseline as JSON on one line.
+    #[arg(long, requires = "baseline")]
+    pub json: bool,
+}
+
+fn baselines() -> impl TypedValueParser<Value = Baseline> {
+    let names = Baseline::ALL.map(Baseline::name);
+    PossibleValuesParser::new(names).map(|name| {
+        let named = |baseline: &Baseline| baseline.name() == name;
+        let found = Baseline::ALL.into_iter().find(named);
+        found.unwrap_or(Baseline::Random)
+    })
+}
+
+pub fn execute(args: &LabPlayArgs, session: &mut Session) -> Result<Exit, Failure> {
+    let sealed = sealed(&args.sealed)?;
+    let (mut episode, log) = match &args.log {
+        Some(path) if args.resume => resumed(path, sealed, session)?,
+        Some(path) => begun(path, sealed)?,
+        None => (Episode::new(sealed), None),
+    };
+    let mut record = LogFile { file: log };
+    if let Some(baseline) = args.baseline {
+        let contract = episode.contract().clone();
+        baseline.play(&contract, args.seed.seed, &mut |line| {
+            let answer = episode.line(line);
+            record.append(&log_entry(line, &answer))?;
+            Ok::<_, Failure>(answer.line)
+        })?;
+        table::print(&episode.score(), args.json, session)?;
+    } else {
+        serve(&mut episode, &mut record, session)?;
+    }
+    if let Some(path) = &args.log {
+        next_step(path, &args.sealed, episode.is_ended(), session);
+    }
+    Ok(Exit::Done)
+}
+
+/// Names the command that continues or scores the episode.
+fn next_step(log: &Path, sealed: &Path, is_ended: bool, session: &Session) {
+    let (log, sealed) = (shell_word(log), shell_word(sealed));
+    if is_ended {
+        session.status(&format!("next: popper lab score {log} --sealed {sealed}"));
+    } else {
+        session.status(&format!(
+            "the episode has no end; continue: popper lab play {sealed} --log {log} --resume"
+        ));
+    }
+}
+
+/// Answers the lines of stdin until its end.
+fn serve(
+    episode: &mut Episode,
+    record: &mut LogFile,
+    session: &mut Session,
+) -> Result<(), Failure> {
+    let mut lines = io::stdin().lock();
+    say(&episode.contract().line(), session)?;
+    let failed = |source| {
+        Failure::usage(Error::Read {
+            name: "stdin".to_owned(),
+            source,
+        })
+    };
+    while let Some(line) = next_line(&mut lines).map_err(failed)? {
+        let answer = episode.line(&line);
+        record.append(&log_entry(&line, &answer))?;
+        say(&answer.line, session)?;
+    }
+    Ok(())
+}
+
+fn say(line: &str, session: &mut Session) -> Result<(), Failure> {
+    writeln!(session.results.untrusted(), "{line}")?;
+    // The player waits for the answer.
+    Ok(session.results.flush()?)
+}
+
+/// The next line without its end. Of a line that is too long one byte more than the limit is kept, so that the episode refuses it.
+fn next_line(lines: &mut impl BufRead) -> io::Result<Option<Vec<u8>>> {
+    let mut line = Vec::new();
+    let most = LONGEST_LINE as u64 + 2;
+    let length = lines.by_ref().take(most).read_until(b'\n', &mut line)?;
+    if length == 0 {
+        return Ok(None);
+    }
+    if line.ends_with(b"\n") {
+        line.pop();
+        if line.ends_with(b"\r") {
+            line.pop();
+        }
+    } else if length as u64 == most {
+        lines.skip_until(b'\n')?;
+    }
+    Ok(Some(line))
+}
+
+/// Begins an episode with a new log.
+fn begun(path: &Path, sealed: SealedUniverse) -> Result<(Episode, Option<File>), Failure> {
+    let episode = Episode::new(sealed);
+    let created = OpenOptions::new().append(true).create_new(true).open(path);
+    let file = created.map_err(|source| match source.kind() {
+        ErrorKind::AlreadyExists => exists(path),
+        _ => unwritten(path, source),
+    })?;
+    lock(&file, path)?;
+    let mut record = LogFile { file: Some(file) };
+    record.append(&episode.contract().line())?;
+    Ok((episode, record.file))
+}
+
+/// Continues the episode of a log. A last line that was cut off is removed: its answer was not handed out.
+fn resumed(
+    path: &Path,
+    sealed: SealedUniverse,
+    session: &Session,
+) -> Result<(Episode, Option<File>), Failure> {
+    let opened = OpenOptions::new().append(true).open(path);
+    let mut file = opened.map_err(|source| unwritten(path, source))?;
+    lock(&file, path)?;
+    let text = Text::read(path).map_err(Failure::usage)?;
+    let log = EpisodeLog::read(&text.text).map_err(|error| failure(&text.name, &error))?;
+    let episode = log
+        .replay(sealed)
+        .map_err(|error| failure(&text.name, &error))?;
+    if episode.is_ended() {
+        let message = "the episode has ended; `popper lab score` scores it";
+        return Err(Failure::usage(Error::unfit(&text.name, message)));
+    }
+    let complete = log.complete_bytes();
+    file.set_len(complete as u64)
+        .and_then(|()| {
+            let ends = text.text[..complete].ends_with('\n');
+            file.write_all(if ends { b"" } else { b"\n" })
+        })
+        .map_err(|source| unwritten(path, source))?;
+    session.status(&format!("continuing with {} cells left", episode.left()));
+    Ok((episode, Some(file)))
+}
+
+/// Refuses a log that another process writes.
+fn lock(file: &File, path: &Path) -> Result<(), Failure> {
+    file.try_lock().map_err(|_| {
+        let message = "another process plays this episode";
+        Failure::new(Exit::Failed, Error::unfit(&name(path), message))
+    })
+}
+
+fn unwritten(path: &Path, source: io::Error) -> Failure {
+    Failure::from(bin_support::Error::OutputFile {
+        path: path.to_owned(),
+        source,
+    })
+}
+
+/// The log of an episode, if there is one.
+struct LogFile {
+    file: Option<File>,
+}
+
+impl LogFile {
+    /// Appends an entry in one write.
+    fn append(&mut self, entry: &str) -> Result<(), Failure> {
+        if let Some(file) = &mut self.file {
+            file.write_all(format!("{entry}\n").as_bytes())?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_kept_up_to_the_limit_and_the_next_one_is_whole() {
+        let long = "x".repeat(LONGEST_LINE + 40);
+        let text = format!("a\r\n{long}\n\n{}\nb", "y".repeat(LONGEST_LINE));
+        let mut input = text.as_bytes();
+        let mut lengths = Vec::new();
+        while let Some(line) = next_line(&mut input).unwrap() {
+            lengths.push(line.len());
+        }
+        assert_eq!(lengths, [1, LONGEST_LINE + 2, 0, LONGEST_LINE, 1]);
+    }
+}
