@@ -22,25 +22,7 @@ pub struct Text {
 impl Text {
     /// Reads a file, or stdin for `-`. A byte order mark is left out.
     pub fn read(path: &Path) -> Result<Self, Error> {
-        let name = name(path);
-        let failed = |source| Error::Read {
-            name: name.clone(),
-            source,
-        };
-        let mut bytes = Vec::new();
-        let read = if is_stdin(path) {
-            io::stdin()
-                .lock()
-                .take((LIMIT << 20) + 1)
-                .read_to_end(&mut bytes)
-        } else {
-            let file = File::open(path).map_err(failed)?;
-            file.take((LIMIT << 20) + 1).read_to_end(&mut bytes)
-        };
-        read.map_err(failed)?;
-        if bytes.len() as u64 > LIMIT << 20 {
-            return Err(Error::TooLarge { name, limit: LIMIT });
-        }
+        let (name, bytes) = (name(path), bytes(path)?);
         let mut text = match String::from_utf8(bytes) {
             Ok(text) => text,
             Err(error) => {
@@ -74,6 +56,30 @@ impl Text {
     pub fn part<T: DeserializeOwned>(&self, value: Value, path: &str) -> Result<T, Error> {
         serde_json::from_value(value).map_err(|error| Error::form(&self.name, path, error))
     }
+}
+
+/// Reads the bytes of a file, or of stdin for `-`.
+pub fn bytes(path: &Path) -> Result<Vec<u8>, Error> {
+    let name = name(path);
+    let failed = |source| Error::Read {
+        name: name.clone(),
+        source,
+    };
+    let mut bytes = Vec::new();
+    let read = if is_stdin(path) {
+        io::stdin()
+            .lock()
+            .take((LIMIT << 20) + 1)
+            .read_to_end(&mut bytes)
+    } else {
+        let file = File::open(path).map_err(failed)?;
+        file.take((LIMIT << 20) + 1).read_to_end(&mut bytes)
+    };
+    read.map_err(failed)?;
+    if bytes.len() as u64 > LIMIT << 20 {
+        return Err(Error::TooLarge { name, limit: LIMIT });
+    }
+    Ok(bytes)
 }
 
 pub fn is_stdin(path: &Path) -> bool {

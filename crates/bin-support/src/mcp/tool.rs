@@ -30,8 +30,8 @@ impl McpTool {
     /// Creates a tool that changes nothing and reaches nothing outside of its arguments.
     ///
     /// The fields of `A` with their documentation are the schema that the client gets, so `A` has
-    /// `#[serde(deny_unknown_fields)]`. The same arguments give the same text. An error is a text for the model, which says
-    /// what to change.
+    /// `#[serde(deny_unknown_fields)]`. The same arguments give the same text. An error is a text for the model, with the change
+    /// that it needs.
     ///
     /// ```
     /// use bin_support::mcp::{McpCall, McpTool};

@@ -44,9 +44,16 @@ impl EpisodeLog {
     ///
     /// # Errors
     /// [`LabError::Log`] names the first line that an episode does not write.
-    pub fn read(text: &str) -> Result<Self, LabError> {
-        let mut lines = text.split_inclusive('\n').enumerate();
+    pub fn read(log: impl AsRef<[u8]>) -> Result<Self, LabError> {
         let wrong = |number, message: String| LabError::Log { number, message };
+        // The cut may be inside of a character.
+        let bytes = log.as_ref();
+        let text = bytes.utf8_chunks().next().map_or("", |chunk| chunk.valid());
+        if bytes[text.len()..].contains(&b'\n') {
+            let number = text.split('\n').count();
+            return Err(wrong(number, "is not UTF-8".to_owned()));
+        }
+        let mut lines = text.split_inclusive('\n').enumerate();
         let first = lines.next().map_or("", |(_, line)| line);
         let contract: LabContract = serde_json::from_str(first.trim()).map_err(|error| {
             let message = format!("expected the public part of a universe: {error}");

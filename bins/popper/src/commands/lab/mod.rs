@@ -60,7 +60,7 @@ fn failure(name: &str, error: &LabError) -> Failure {
     Failure::new(exit, Error::unfit(name, error))
 }
 
-/// The name of a file in messages, for an error that is about no part of it.
+/// The error for a file that must be new.
 fn exists(path: &Path) -> Failure {
     Failure::usage(Error::LabFileExists { name: name(path) })
 }

@@ -13,7 +13,7 @@ use popper_discovery::lab::{
 use super::table;
 use super::{exists, failure, sealed};
 use crate::error::Error;
-use crate::input::{Text, name, shell_word};
+use crate::input::{bytes, name, shell_word};
 
 #[derive(Debug, clap::Args)]
 pub struct LabPlayArgs {
@@ -155,19 +155,17 @@ fn resumed(
     let opened = OpenOptions::new().append(true).open(path);
     let mut file = opened.map_err(|source| unwritten(path, source))?;
     lock(&file, path)?;
-    let text = Text::read(path).map_err(Failure::usage)?;
-    let log = EpisodeLog::read(&text.text).map_err(|error| failure(&text.name, &error))?;
-    let episode = log
-        .replay(sealed)
-        .map_err(|error| failure(&text.name, &error))?;
+    let (name, bytes) = (name(path), bytes(path).map_err(Failure::usage)?);
+    let log = EpisodeLog::read(&bytes).map_err(|error| failure(&name, &error))?;
+    let episode = log.replay(sealed).map_err(|error| failure(&name, &error))?;
     if episode.is_ended() {
         let message = "the episode has ended; `popper lab score` scores it";
-        return Err(Failure::usage(Error::unfit(&text.name, message)));
+        return Err(Failure::usage(Error::unfit(&name, message)));
     }
     let complete = log.complete_bytes();
     file.set_len(complete as u64)
         .and_then(|()| {
-            let ends = text.text[..complete].ends_with('\n');
+            let ends = bytes[..complete].ends_with(b"\n");
             file.write_all(if ends { b"" } else { b"\n" })
         })
         .map_err(|source| unwritten(path, source))?;

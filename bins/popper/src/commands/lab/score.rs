@@ -6,7 +6,8 @@ use bin_support::{Exit, Failure, Session};
 use popper_discovery::lab::{EpisodeLog, LabContract, LabError};
 
 use super::{failure, sealed, table};
-use crate::input::Text;
+use crate::error::Error;
+use crate::input::{Text, bytes, name};
 
 #[derive(Debug, clap::Args)]
 pub struct LabScoreArgs {
@@ -33,15 +34,12 @@ pub fn execute(args: &LabScoreArgs, session: &mut Session) -> Result<Exit, Failu
             .check(&contract, "the public file")
             .map_err(|error| failure(&file.name, &error))?;
     }
-    let file = Text::read(&args.log).map_err(Failure::usage)?;
-    let log = EpisodeLog::read(&file.text).map_err(|error| failure(&file.name, &error))?;
+    let (name, bytes) = (name(&args.log), bytes(&args.log).map_err(Failure::usage)?);
+    let log = EpisodeLog::read(bytes).map_err(|error| failure(&name, &error))?;
     let episode = log.replay(universe).map_err(|error| match error {
         // The log was read; an answer in it is not what the universe gives.
-        LabError::Log { .. } => Failure::new(
-            Exit::CheckFailed,
-            crate::error::Error::unfit(&file.name, error),
-        ),
-        error => failure(&file.name, &error),
+        LabError::Log { .. } => Failure::new(Exit::CheckFailed, Error::unfit(&name, error)),
+        error => failure(&name, &error),
     })?;
     table::print(&episode.score(), args.json, session)?;
     Ok(Exit::Done)

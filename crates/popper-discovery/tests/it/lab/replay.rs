@@ -58,13 +58,12 @@ fn a_log_that_was_cut_off_anywhere_is_scored_and_continued() {
     let (recorded, end) = played(LabTier::D, 3);
     let first = recorded.log.find('\n').unwrap();
     let entries: Vec<&str> = recorded.log.lines().skip(1).collect();
-    let cuts = (first..=recorded.log.len()).filter(|cut| recorded.log.is_char_boundary(*cut));
     let mut played = None;
-    // Each byte of the entries, but not of the long first line.
-    for cut in cuts {
-        let kept = &recorded.log[..cut];
+    // Each byte of the entries, also those inside of a character, but not of the long first line.
+    for cut in first..=recorded.log.len() {
+        let kept = &recorded.log.as_bytes()[..cut];
         let log = EpisodeLog::read(kept).unwrap();
-        let complete = &kept[..log.complete_bytes()];
+        let complete = &recorded.log[..log.complete_bytes()];
         let count = complete.lines().count() - 1;
         assert!(count == 0 || complete.ends_with(['\n', '}']));
         // What follows depends on the entries alone.
@@ -94,6 +93,11 @@ fn an_edited_log_is_refused() {
         let log = EpisodeLog::read(text)?;
         log.replay(recorded.sealed.clone()).map(|_| ())
     };
+    let mut foreign = recorded.log.clone().into_bytes();
+    let second = recorded.log.find('\n').unwrap() + 1;
+    foreign[second] = 0xff;
+    let message = EpisodeLog::read(foreign).unwrap_err().to_string();
+    assert_eq!(message, "line 2: is not UTF-8");
     refused(&recorded.log).unwrap();
     let cheaper = recorded.log.replace(r#""left":4078"#, r#""left":4079"#);
     let message = refused(&cheaper).unwrap_err().to_string();
