@@ -1,6 +1,6 @@
-//! `cargo xtask features`: every library compiles without features and with each of them alone.
+//! `cargo xtask features`: every library for users compiles without features and with each of them alone.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::workspace::{Workspace, finish};
 use crate::{Error, Exit};
@@ -20,10 +20,11 @@ pub fn run(workspace: &Workspace) -> Result<Exit, Error> {
     Ok(Exit::Done)
 }
 
-/// The libraries of the workspace that have features, each with the names of its features but `default`.
+/// The published libraries of the workspace that have features, each with the names of its features but `default`.
 fn libraries(packages: &[Value]) -> Vec<(&str, Vec<&str>)> {
     packages
         .iter()
+        .filter(|package| package["publish"] != json!([]))
         .filter_map(|package| {
             let features = package["features"].as_object()?.keys();
             let features: Vec<_> = features
@@ -37,15 +38,14 @@ fn libraries(packages: &[Value]) -> Vec<(&str, Vec<&str>)> {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
-    use super::libraries;
+    use super::*;
 
     #[test]
     fn each_feature_of_each_package_is_named_once() {
         let packages = [
             json!({"name": "a", "features": {"default": ["x"], "x": [], "y": ["x"]}}),
             json!({"name": "b", "features": {}}),
+            json!({"name": "private", "features": {"x": []}, "publish": []}),
         ];
         assert_eq!(libraries(&packages), [("a", vec!["x", "y"])]);
     }

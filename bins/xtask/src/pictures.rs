@@ -32,7 +32,7 @@ const LARGEST_SUM: u64 = 1536 << 10;
 
 /// Draws everything; with `--check` only the terminals, which need no browser and must equal the committed pictures.
 pub fn run(workspace: &Workspace, arguments: &Arguments) -> Result<Exit, Error> {
-    finish(&mut workspace.cargo(&["build", "--locked", "--workspace", "--bins"]))?;
+    workspace.build_programs()?;
     let folder = workspace.root.join("docs/img");
     let check = arguments.has("--check");
     let mut exit = Exit::Done;

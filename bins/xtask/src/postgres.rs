@@ -6,19 +6,11 @@ use std::io::{BufRead as _, BufReader};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
-use crate::workspace::{Workspace, finish, is_ci};
+use crate::workspace::{Workspace, is_ci};
 use crate::{Error, apt};
 
 /// The line for a machine without the programs.
 const MISSING: &str = "the PostgreSQL server programs (15 or later) are not installed: install them (Debian: apt-get install postgresql)";
-
-/// The program that starts a server, for `cargo build`: an example of the crate that starts servers for single tests, too.
-const SERVER_PROGRAM: [&str; 4] = [
-    "--example",
-    "postgres",
-    "--features",
-    "test-support/postgres",
-];
 
 /// The server that all tests share, until this is dropped. Each test has its own database on it.
 pub struct TestServer {
@@ -34,8 +26,7 @@ impl TestServer {
         let skipped = workspace.target.join("skipped-tests");
         // The file of an earlier run.
         let _removed = fs::remove_file(&skipped);
-        let build = ["build", "--locked", "--workspace"];
-        finish(workspace.cargo(&build).args(SERVER_PROGRAM))?;
+        workspace.build_programs()?;
         let start = || start(&mut workspace.binary("examples/postgres"));
         let install = || {
             (may_install && apt::install(&["postgresql"]))

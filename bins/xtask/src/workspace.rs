@@ -72,6 +72,14 @@ impl Workspace {
         command
     }
 
+    /// Builds all programs, and the one that starts a server for the tests. Because that is an example, cargo takes the features
+    /// of the tests' build, and nothing is compiled twice.
+    pub fn build_programs(&self) -> Result<(), Error> {
+        let mut build = self.cargo(&["build", "--locked", "--workspace", "--bins"]);
+        build.args(["--example", "postgres", "--features"]);
+        finish(build.arg("test-support/postgres"))
+    }
+
     /// Git in the workspace's root.
     pub fn git(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new("git");

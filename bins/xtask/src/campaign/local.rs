@@ -3,7 +3,7 @@
 use super::folder::{Folder, remove};
 use super::money::Dollars;
 use super::recipe::{ModelChoice, Recipe};
-use super::{RECIPES, build, live, replay};
+use super::{RECIPES, live, replay};
 use crate::workspace::Workspace;
 use crate::{Error, Exit, peers};
 
@@ -21,10 +21,10 @@ pub fn run(workspace: &Workspace, names: &[String], cap: Dollars) -> Result<Exit
         base_url: Some(format!("{}/v1", server.url())),
         model: Some(MODEL.to_owned()),
     };
+    workspace.build_programs()?;
     let mut worst = Exit::Done;
     for name in names {
         let recipe = Recipe::read(&workspace.root.join(RECIPES), name, &model)?;
-        build(workspace, &recipe)?;
         let path = workspace.campaign_folder(&format!("local-{name}"))?;
         remove(&path)?;
         let folder = Folder::at(&path)?;

@@ -17,7 +17,7 @@ mod work;
 use std::path::Path;
 
 use crate::task::Arguments;
-use crate::workspace::{PROGRAMS, Workspace, finish, output};
+use crate::workspace::{PROGRAMS, Workspace, output};
 use crate::{Error, Exit};
 use folder::Folder;
 use money::Dollars;
@@ -62,7 +62,7 @@ pub fn run(workspace: &Workspace, arguments: &Arguments) -> Result<Exit, Error> 
         model: value("--model"),
     };
     let recipe = Recipe::read(&workspace.root.join(RECIPES), name, &model)?;
-    build(workspace, &recipe)?;
+    workspace.build_programs()?;
     let folder = match arguments.value("--dir") {
         Some(path) => Folder::at(Path::new(path))?,
         None => Folder::choose(workspace, &recipe, &today()?)?,
@@ -88,7 +88,7 @@ fn check(workspace: &Workspace, path: &Path, is_blessed: bool) -> Result<Exit, E
         let reason = format!("{}: no campaign, recipe.json is missing", path.display());
         return Err(Error::Usage { reason });
     };
-    build(workspace, &recipe)?;
+    workspace.build_programs()?;
     let name = folder.path().display();
     if is_blessed {
         println!(
@@ -106,15 +106,6 @@ fn check(workspace: &Workspace, path: &Path, is_blessed: bool) -> Result<Exit, E
         return Ok(Exit::Done);
     }
     Ok(Exit::CheckFailed)
-}
-
-/// Builds the programs of a recipe under the features of every other build.
-fn build(workspace: &Workspace, recipe: &Recipe) -> Result<(), Error> {
-    let mut cargo = workspace.cargo(&["build", "--locked", "--quiet", "--workspace"]);
-    for program in recipe.programs() {
-        cargo.args(["--bin", &program]);
-    }
-    finish(&mut cargo)
 }
 
 /// Today's date in UTC.

@@ -1,6 +1,5 @@
 //! A recipe: the question, the commands and the files of a campaign.
 
-use std::collections::BTreeSet;
 use std::fs;
 use std::io::Read as _;
 use std::path::Path;
@@ -196,15 +195,6 @@ impl Recipe {
             files,
             document,
         })
-    }
-
-    /// The programs of all commands.
-    pub fn programs(&self) -> BTreeSet<String> {
-        let commands = self.steps.iter().map(|step| &step.command);
-        let commands = commands.chain(self.results.iter().map(|(_, command)| command));
-        let estimate = self.estimate.iter().map(|estimate| &estimate.command);
-        let programs = commands.chain(estimate).filter_map(|words| words.first());
-        programs.cloned().collect()
     }
 
     /// Writes the files of the recipe into a folder.

@@ -28,7 +28,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::task::Arguments;
-use crate::workspace::{PROGRAMS, Workspace, finish};
+use crate::workspace::{PROGRAMS, Workspace};
 use crate::{Error, Exit};
 use help::Help;
 use page::Page;
@@ -38,7 +38,7 @@ use walk::Walk;
 
 /// Checks the named pages, or all pages and the helps of all programs, and prints each problem.
 pub fn run(workspace: &Workspace, arguments: &Arguments) -> Result<Exit, Error> {
-    finish(&mut workspace.cargo(&["build", "--locked", "--workspace", "--bins"]))?;
+    workspace.build_programs()?;
     let checked = check(workspace, arguments);
     let path = sandbox::folder(workspace);
     if path.exists() {

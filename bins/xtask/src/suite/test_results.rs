@@ -59,8 +59,8 @@ impl TestResults {
         let report = workspace.target.join("nextest/default/junit.xml");
         // The report of an earlier run.
         let _ = fs::remove_file(&report);
-        let mut command = workspace.cargo(&["nextest", "run", "--locked", "--workspace"]);
-        told(&mut command);
+        let mut command = workspace.cargo(&["nextest", "run", "--locked"]);
+        told(command.args(super::KINDS));
         let status = command.status().map_err(|source| Error::Start {
             command: line(&command),
             source,
