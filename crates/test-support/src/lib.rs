@@ -76,7 +76,7 @@ pub use program::{EnvFileProgram, PlantedEnvFile};
 #[cfg(all(unix, feature = "postgres"))]
 pub use server::postgres;
 pub use server::{Answer, Closed, FaultServer, Received, Signal, closed_port};
-pub use skip::has_program;
+pub use skip::{has_program, offers_program};
 
 use std::path::{Path, PathBuf};
 

@@ -5,6 +5,7 @@
     reason = "a test looks for a program, and says why it was skipped"
 )]
 
+use std::ffi::OsString;
 use std::fs::OpenOptions;
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -18,6 +19,17 @@ pub fn has_program(name: &str) -> bool {
     has
 }
 
+/// Returns whether a program is on the `PATH` that gives a second opinion only. If it is missing, a line says that the test is
+/// skipped, and CI passes.
+pub fn offers_program(name: &str) -> bool {
+    let has = on_path(name).is_some();
+    if !has {
+        let lines = variable("ORRERY_SKIPPED").map(PathBuf::from);
+        report(&format!("no program {name}"), false, lines);
+    }
+    has
+}
+
 /// The first program of that name on the `PATH`.
 pub(crate) fn on_path(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
@@ -27,9 +39,13 @@ pub(crate) fn on_path(name: &str) -> Option<PathBuf> {
 
 /// Says that a test is skipped, and fails it in CI.
 pub(crate) fn skip(reason: &str) {
-    let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty());
     let lines = variable("ORRERY_SKIPPED").map(PathBuf::from);
     report(reason, variable("CI").is_some(), lines);
+}
+
+/// A variable of the environment that is not empty.
+fn variable(name: &str) -> Option<OsString> {
+    std::env::var_os(name).filter(|value| !value.is_empty())
 }
 
 /// `cargo xtask test` counts the lines of the file.

@@ -1,7 +1,10 @@
 //! The steps of a proof in words.
 
 use popper_harness::law::{NormalClaim, NormalLaw, Notation};
-use popper_harness::proof::{Certificate, Count, Proof, Refutation, RefutationReason, Refutations};
+use popper_harness::proof::{
+    Certificate, Count, Proof, Refutation, RefutationReason, Refutations, Regular, RegularCase,
+    RegularReason,
+};
 
 use crate::expect::word;
 
@@ -24,6 +27,7 @@ pub fn paragraphs(proof: &Proof) -> Vec<String> {
             "The rule satisfies the claim on each of its {windows} windows; {triggered} of them have the trigger."
         )),
         Certificate::Refutations(refutations) => all.extend(cases(refutations)),
+        Certificate::Regular(regular) => all.extend(regions(regular)),
     }
     all
 }
@@ -76,6 +80,49 @@ fn reason(case: &Refutation) -> String {
         }
         _ => "A reason that this program has no words for.".to_owned(),
     }
+}
+
+fn regions(regular: &Regular) -> Vec<String> {
+    let mut all = vec![match regular.cases.len() {
+        1 => "The claim fails only in one way, and in no state of a run:".to_owned(),
+        count => format!("The claim fails only in {count} ways, and in no state of a run:"),
+    }];
+    let cases = regular.cases.iter().enumerate();
+    all.extend(cases.map(|(index, case)| format!("{}. {}", index + 1, region(case))));
+    all
+}
+
+fn region(case: &RegularCase) -> String {
+    /// The most words that are named.
+    const NAMED: usize = 8;
+    let words = match case.words.len() {
+        0 => return "No ring has a start as this way needs it.".to_owned(),
+        count if count > NAMED => format!("{count} words of {} cells", case.m),
+        _ => format!("the words {}", case.words.join(" ")),
+    };
+    let from = match case.s {
+        0 => "the start".to_owned(),
+        step => format!("t = {step}"),
+    };
+    let reason = match &case.refutation {
+        RegularReason::Empty {} => "No ring of these fails in this way.".to_owned(),
+        RegularReason::Heaviest { .. } => {
+            "On a ring of these that fails, a quantity would be positive that never is.".to_owned()
+        }
+        RegularReason::Bounded { invariant, .. } => format!(
+            "Invariant: no step makes I = {} larger, and I separates such a ring from every start.",
+            sum(invariant)
+        ),
+        RegularReason::Modulo { k, form } => {
+            format!("Invariant: no step changes ({}) % {k}.", sum(form))
+        }
+        RegularReason::Rank { sets } => format!(
+            "The words of states in which it is still open become fewer, until after {} steps there are none.",
+            sets.len() - 1
+        ),
+        _ => "A reason that this program has no words for.".to_owned(),
+    };
+    format!("Region: from {from} on every state has {words} only. {reason}")
 }
 
 /// Returns a form as a sum of observables.

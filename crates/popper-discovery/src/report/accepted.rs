@@ -55,6 +55,7 @@ fn proved(proof: &Proof) -> String {
         Method::Induction => {
             "No cycle of the window graph has the wrong sign, from the start on and from step to step."
         }
+        Method::Regular => "The words that occur in the states of a run leave no way to fail.",
     };
     let facts = match &proof.certificate {
         Certificate::RuleCommutes { neighbourhoods } => {
@@ -67,6 +68,10 @@ fn proved(proof: &Proof) -> String {
         Certificate::Refutations(refutations) => format!(
             "Ways in which the claim could fail, each refuted by potentials: {}.",
             refutations.cases.len()
+        ),
+        Certificate::Regular(regular) => format!(
+            "Ways in which the claim could fail, each refuted on the rings of such words: {}.",
+            regular.cases.len()
         ),
     };
     format!("Proof: {method} {facts}")

@@ -6,7 +6,7 @@ use crate::json::hash;
 use crate::law::{Extensions, MAX_RING};
 
 /// The semantics version, which is hashed before the canonical JSON; it changes when the same fields may give another verdict.
-pub(super) const SEMANTICS: &str = "popper-harness/3";
+pub(super) const SEMANTICS: &str = "popper-harness/4";
 
 /// A configuration. Every field has a default and a setter, such as `Config::default().max_t(50)`.
 ///

@@ -110,7 +110,19 @@ impl<'a> Evaluation<'a> {
     pub(super) fn prove(&self) -> Option<Proof> {
         let normal = self.normal.as_ref()?;
         let universe = self.compiled.universe;
-        proof::prove_normal(self.law, self.program, normal, universe, self.facts)
+        let may_hold = || {
+            let mut state = EvaluationState::default();
+            self.exhaust(&mut state, PROVED_N);
+            state.found.is_none()
+        };
+        proof::prove_normal(
+            self.law,
+            self.program,
+            normal,
+            universe,
+            self.facts,
+            may_hold,
+        )
     }
 
     /// Whether it is proved that the antecedent holds in no state of any run, so that no case can trigger it.

@@ -16,7 +16,7 @@ use crate::universe::{Tabulated, Universe, UniverseError};
 
 /// A text that changes with everything that can change a verdict besides universe, configuration, law and seed: the versions of
 /// the harness, of universes, of verdicts and of proofs.
-pub const EVALUATION_SEMANTICS: &str = "popper-harness/3;popper-universe/1;2.0.0;1.0.0";
+pub const EVALUATION_SEMANTICS: &str = "popper-harness/4;popper-universe/1;2.0.0;1.1.0";
 
 /// A reason why a harness cannot be made for a universe and a configuration.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -7,9 +7,15 @@ use super::linear::{Form, TimeIndex, Var};
 use crate::universe::Alphabet;
 
 /// The version of the proof format.
-pub(crate) const SCHEMA_VERSION: &str = "1.0.0";
+pub(crate) const SCHEMA_VERSION: &str = "1.1.0";
+/// The version in a proof whose certificate the format had from the first on.
+const FIRST_VERSION: &str = "1.0.0";
 /// The scope of every proof.
 pub(super) const SCOPE: &str = "every ring size N >= 1, every t";
+/// The latest step after the current one that a form of a certificate may read; the search uses earlier ones.
+pub(super) const MAX_DELAY: u64 = 16;
+/// The largest multiplier or coefficient of a certificate, so that sums stay far within 64 bits.
+pub(super) const MAX_COEFFICIENT: i64 = 1 << 32;
 /// The largest window graph, in edges, that is searched or checked.
 pub(super) const MAX_EDGES: usize = 70_000;
 
@@ -20,7 +26,7 @@ pub(super) const MAX_EDGES: usize = 70_000;
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Proof {
-    /// The version of this format, `"1.0.0"`.
+    /// The version of this format: `"1.1.0"` with the method `regular`, else `"1.0.0"`.
     pub schema_version: String,
     /// The method of the proof.
     pub method: Method,
@@ -55,6 +61,8 @@ pub enum Method {
     WindowGraph,
     /// A window graph, together with a quantity that never grows and its value at the start.
     Induction,
+    /// A set of words that holds all that occurs in the states of a run, and automata that read rings of such words.
+    Regular,
 }
 
 /// The finite facts of a proof.
@@ -78,6 +86,83 @@ pub enum Certificate {
     },
     /// Every way in which the claim could fail is refuted.
     Refutations(Refutations),
+    /// Every way in which the claim could fail is refuted on the rings that can occur.
+    Regular(Regular),
+}
+
+impl Certificate {
+    /// Returns the version of the format that has this certificate.
+    pub(super) fn schema_version(&self) -> &'static str {
+        match self {
+            Self::Regular(_) => SCHEMA_VERSION,
+            _ => FIRST_VERSION,
+        }
+    }
+}
+
+/// The ways in which a claim could fail, each refuted by a regular set of rings.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct Regular {
+    /// One case per conjunction, in order; one in all for an `eventually`.
+    pub cases: Vec<RegularCase>,
+}
+
+/// A region, which holds all words of the states from some step on, and a reason why no ring of such words is in the way.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct RegularCase {
+    /// The length of the words, 1 to 4.
+    pub m: usize,
+    /// The number of steps after which the region begins, 0 to 2.
+    pub s: u64,
+    /// The words of `m + 2 * radius * s` cells of the states at the start, in symbol order.
+    pub start_words: Vec<String>,
+    /// The words of `m` cells of the states from step `s` on, in symbol order.
+    pub words: Vec<String>,
+    /// The reason.
+    pub refutation: RegularReason,
+}
+
+/// A reason why no ring whose words are in a region meets a conjunction of inequalities `h[i] <= 0`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+#[non_exhaustive]
+pub enum RegularReason {
+    /// No closed walk is accepted.
+    Empty {},
+    /// The heaviest accepted walk shows `unit - sum(multipliers[i] * h[i]) <= 0`.
+    Heaviest {
+        /// The constant, at least 1.
+        unit: i64,
+        /// The multipliers, one per inequality, each at least 0.
+        multipliers: Vec<i64>,
+    },
+    /// A quantity I that never grows on the region bounds `unit - sum(multipliers[i] * h[i]) = A(t) + B(0) + c`.
+    ///
+    /// `A <= I` on the accepted walks, and `I(s) + B(0) + c <= 0` from the start.
+    Bounded {
+        /// The constant, at least 1.
+        unit: i64,
+        /// The multipliers, one per inequality, each at least 0.
+        multipliers: Vec<i64>,
+        /// The quantity I.
+        invariant: Vec<Count>,
+    },
+    /// A sum has the same remainder at all steps from `s` on, and with its remainder there no start is left.
+    Modulo {
+        /// The divisor, at least 1.
+        k: i64,
+        /// The sum.
+        form: Vec<Count>,
+    },
+    /// The words of the states without Q become fewer with each step after P, until there are none.
+    Rank {
+        /// For each number of steps the words, in symbol order; the last set is empty.
+        sets: Vec<Vec<String>>,
+    },
 }
 
 /// The claim's negation, as conjunctions of linear inequalities `h <= 0`, each refuted.
@@ -199,8 +284,15 @@ pub(super) fn write(form: &Form, alphabet: &Alphabet) -> Option<Vec<Count>> {
         .collect()
 }
 
-/// Reads a form from data; `None` if the data are not the output of [`write`].
+/// Reads a form from data; `None` if the data are not the output of [`write`] or beyond the limits.
 pub(super) fn read(counts: &[Count], alphabet: &Alphabet) -> Option<Form> {
+    let small = counts.iter().all(|count| {
+        count.delay <= MAX_DELAY
+            && (-MAX_COEFFICIENT..=MAX_COEFFICIENT).contains(&count.coefficient)
+    });
+    if !small {
+        return None;
+    }
     let mut form = Form::default();
     for count in counts {
         let var = if count.pattern.is_empty() {

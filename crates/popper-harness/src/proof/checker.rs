@@ -1,30 +1,29 @@
 //! The check of proofs, which derives everything again from the law and the universe in the proof.
 
 use super::certificate::{
-    Certificate, Count, Lemma, MAX_EDGES, Proof, Refutation, RefutationReason, Refutations,
-    SCHEMA_VERSION, SCOPE, read,
+    Certificate, Count, Lemma, MAX_COEFFICIENT, MAX_DELAY, MAX_EDGES, Proof, Refutation,
+    RefutationReason, Refutations, Regular, SCOPE, read,
 };
+use super::graph::Fuel;
 use super::linear::{Form, Var, cannot_fail};
-use super::obligation::{failures, freeze};
+use super::obligation::{failures, freeze, from_starts, starts};
+use super::regular::{self, Conjunction, Response};
 use super::{prover, subject};
 use crate::counterexample::universe_value;
 use crate::law::{CellClaim, Claim, NormalLaw, Program, Symmetry};
 use crate::universe::{State, Symbol, Tabulated, Universe};
-
-/// The latest step after the current one that a certificate may read; the prover uses earlier ones.
-const MAX_DELAY: u64 = 16;
-/// The largest multiplier or coefficient of a certificate, so that sums stay far within 64 bits.
-const MAX_COEFFICIENT: i64 = 1 << 32;
 
 /// A reason why a proof does not hold.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ProofError {
     /// The proof has an unknown format version.
-    #[error("schema_version: expected {SCHEMA_VERSION:?}, found {found:?}")]
+    #[error("schema_version: expected {expected:?} with such a certificate, found {found:?}")]
     SchemaVersion {
         /// The version in the proof.
         found: String,
+        /// The version that has the certificate.
+        expected: &'static str,
     },
     /// The digest is not that of the other fields.
     #[error("digest: the proof was changed after it was sealed")]
@@ -77,9 +76,10 @@ fn refused<T>(place: impl Into<String>, message: &'static str) -> Checked<T> {
 /// # Errors
 /// [`ProofError`] with the first part that does not hold.
 pub fn verify_proof(proof: &Proof) -> Result<(), ProofError> {
-    if proof.schema_version != SCHEMA_VERSION {
+    if proof.schema_version != proof.certificate.schema_version() {
         let found = proof.schema_version.clone();
-        return Err(ProofError::SchemaVersion { found });
+        let expected = proof.certificate.schema_version();
+        return Err(ProofError::SchemaVersion { found, expected });
     }
     if subject::digest(proof).as_deref() != Some(&proof.digest) {
         return Err(ProofError::Digest);
@@ -214,7 +214,73 @@ impl CheckContext<'_> {
                 let failures = failures(program, Some(antecedent), consequent, delays);
                 self.refutations(failures, refutations)
             }
+            (Claim::Always { .. } | Claim::Eventually { .. }, Certificate::Regular(regular)) => {
+                self.regular(program, regular)
+            }
             _ => refused("certificate", "not of the kind that proves such a law"),
+        }
+    }
+
+    fn regular(&self, program: &Program, regular: &Regular) -> Checked<()> {
+        let starting = self.universe.start_symbols();
+        let universe = regular::UniverseFacts {
+            rule: self.universe.rule(),
+            alphabet: self.universe.alphabet(),
+            starting: &starting,
+            fuel: &Fuel::new(regular::MAX_LAW),
+        };
+        let starts = starts(program);
+        let shown: Option<Vec<bool>> = match &program.claim {
+            Claim::Always {
+                antecedent,
+                consequent,
+                ..
+            } => failures(program, antecedent.as_ref(), consequent, &[0]).and_then(|failures| {
+                let failures = from_starts(&starts, &failures);
+                let is_refuted =
+                    |(failure, case)| Conjunction::new(&universe, failure).is_refuted_by(case);
+                (failures.len() == regular.cases.len())
+                    .then(|| {
+                        failures
+                            .iter()
+                            .zip(&regular.cases)
+                            .map(is_refuted)
+                            .collect()
+                    })
+                    .flatten()
+            }),
+            Claim::Eventually {
+                antecedent,
+                consequent,
+                window,
+            } => failures(program, Some(antecedent), consequent, &[0])
+                .zip(failures(program, None, consequent, &[0]))
+                .and_then(|(open, unmet)| {
+                    let response = Response {
+                        universe: &universe,
+                        starts: &starts,
+                        open: &open,
+                        unmet: &unmet,
+                        window: *window,
+                    };
+                    let [case] = regular.cases.as_slice() else {
+                        return None;
+                    };
+                    Some(vec![response.is_shown_by(case)?])
+                }),
+            Claim::Commutes(_) | Claim::Local(_) => None,
+        };
+        match shown {
+            None => refused(
+                "cases",
+                "not of the kind that proves such a law, or too large",
+            ),
+            Some(shown) => match shown.iter().position(|shown| !shown) {
+                Some(index) => {
+                    refused(format!("cases[{index}]"), "does not refute its conjunction")
+                }
+                None => Ok(()),
+            },
         }
     }
 
@@ -328,13 +394,9 @@ impl CheckContext<'_> {
 
     /// Reads a form of a certificate.
     fn form(&self, place: &str, counts: &[Count]) -> Checked<Form> {
-        let small = counts.iter().all(|count| {
-            count.delay <= MAX_DELAY
-                && (-MAX_COEFFICIENT..=MAX_COEFFICIENT).contains(&count.coefficient)
-        });
         match read(counts, self.universe.alphabet()) {
-            Some(form) if small => Ok(form),
-            _ => refused(
+            Some(form) => Ok(form),
+            None => refused(
                 place,
                 "not a sum of pattern counts in its one way of writing",
             ),

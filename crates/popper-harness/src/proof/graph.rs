@@ -10,15 +10,12 @@ use crate::universe::{Rule, Symbol};
 pub(super) struct Fuel(Cell<u64>);
 
 impl Fuel {
-    /// The most windows weighed and edges relaxed, which takes about a tenth of a second.
-    const LIMIT: u64 = 8_000_000;
-
-    pub fn new() -> Self {
-        Self(Cell::new(Self::LIMIT))
+    pub fn new(limit: u64) -> Self {
+        Self(Cell::new(limit))
     }
 
     /// Takes some work; `None` if not enough is left.
-    fn take(&self, amount: usize) -> Option<()> {
+    pub fn take(&self, amount: usize) -> Option<()> {
         self.0.set(self.0.get().checked_sub(amount as u64)?);
         Some(())
     }

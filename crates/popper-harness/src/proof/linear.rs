@@ -33,12 +33,10 @@ pub(super) enum Var {
         moment: TimeIndex,
         at: Vec<(usize, Symbol)>,
     },
-    /// An observable that is not a sum over cells, by its description, with its bounds.
-    Opaque {
+    /// An observable that depends on where the ring is cut into a line.
+    Line {
         moment: TimeIndex,
-        text: String,
-        least: i64,
-        most: Most,
+        observable: LineObservable,
     },
     /// A product of two forms, the smaller first.
     Product(Form, Form),
@@ -46,13 +44,46 @@ pub(super) enum Var {
     Modulo(Form, i64),
 }
 
-/// The largest value of an observable.
+/// An observable of the line of cells from the first to the last.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Most {
-    /// One less than the number of cells.
-    LastCell,
-    /// The number of cells of the ring at which a pattern occurs.
-    Cells(Vec<(usize, Symbol)>),
+pub(super) enum LineObservable {
+    /// The number of even cells at which a pattern of the ring begins.
+    Even(Vec<(usize, Symbol)>),
+    /// The number of cells at which a pattern occurs that does not reach beyond the last cell.
+    Inside(Vec<(usize, Symbol)>),
+    /// The first cell with a symbol, -1 if there is none.
+    Leftmost(Symbol),
+    /// The last cell with a symbol, -1 if there is none.
+    Rightmost(Symbol),
+    /// The distance between these two, 0 if there are none.
+    Spread(Symbol),
+    /// The longest run of a symbol.
+    MaxGap(Symbol),
+}
+
+impl LineObservable {
+    /// Returns the least value.
+    pub fn least(&self) -> i64 {
+        match self {
+            Self::Leftmost(_) | Self::Rightmost(_) => -1,
+            _ => 0,
+        }
+    }
+
+    /// Returns a local form that is nowhere less.
+    fn most(&self, moment: TimeIndex) -> Option<Form> {
+        let cells = |at: &[(usize, Symbol)]| {
+            let at = at.to_vec();
+            Some(Form::var(Var::Cells { moment, at }))
+        };
+        match self {
+            Self::Even(at) | Self::Inside(at) => cells(at),
+            Self::MaxGap(symbol) => cells(&[(0, *symbol)]),
+            Self::Leftmost(_) | Self::Rightmost(_) | Self::Spread(_) => {
+                Form::var(Var::Length).add(-1, &Form::constant(1))
+            }
+        }
+    }
 }
 
 /// A sum of variables with integer coefficients, and a constant.
@@ -127,16 +158,12 @@ impl Form {
                     moment: moment(*old),
                     at: at.clone(),
                 },
-                Var::Opaque {
+                Var::Line {
                     moment: old,
-                    text,
-                    least,
-                    most,
-                } => Var::Opaque {
+                    observable,
+                } => Var::Line {
                     moment: moment(*old),
-                    text: text.clone(),
-                    least: *least,
-                    most: most.clone(),
+                    observable: observable.clone(),
                 },
                 Var::Product(left, right) => product(left.moved(moment), right.moved(moment)),
                 Var::Modulo(inner, divisor) => Var::Modulo(inner.moved(moment), *divisor),
@@ -153,7 +180,7 @@ impl Form {
         self.terms
             .keys()
             .filter_map(|var| match var {
-                Var::Cells { moment, .. } | Var::Opaque { moment, .. } => {
+                Var::Cells { moment, .. } | Var::Line { moment, .. } => {
                     (!moment.start).then_some(moment.delay)
                 }
                 Var::Product(left, right) => left
@@ -167,19 +194,35 @@ impl Form {
             .min()
     }
 
+    /// Whether a variable is read at the start or a step later, or if not `start`, at the running step or later.
+    pub fn reads(&self, start: bool) -> bool {
+        self.terms.keys().any(|var| match var {
+            Var::Length => false,
+            Var::Cells { moment, .. } | Var::Line { moment, .. } => moment.start == start,
+            Var::Product(left, right) => left.reads(start) || right.reads(start),
+            Var::Modulo(inner, _) => inner.reads(start),
+        })
+    }
+
+    /// Returns the part read at the running step and later (with the length of the ring) and the part read at the start, both
+    /// without the constant.
+    pub fn by_time(&self) -> (Self, Self) {
+        let at_start = |var: &Var| matches!(var, Var::Cells { moment, .. } if moment.start);
+        (self.part(|var| !at_start(var)), self.part(at_start))
+    }
+
     /// Splits the form into the part read at the running step and later (with the length of the ring) and the part read at the
     /// start.
     ///
     /// Every state of a run is the running one at some step, so the first part may be moved to begin at the running step.
     pub fn split(&self) -> (Self, Self) {
-        let at_start = |var: &Var| matches!(var, Var::Cells { moment, .. } if moment.start);
-        let now = self.part(|var| !at_start(var));
+        let (now, start) = self.by_time();
         let early = now.least_delay().unwrap_or(0);
         let now = now.moved(&|moment| TimeIndex {
             delay: moment.delay - if moment.start { 0 } else { early },
             ..moment
         });
-        (now, self.part(at_start))
+        (now, start)
     }
 
     /// Returns the form read `delay` steps later.
@@ -244,14 +287,8 @@ impl Var {
     fn bound(&self, above: bool) -> Option<Form> {
         match self {
             Self::Length | Self::Cells { .. } => Some(Form::var(self.clone())),
-            Self::Opaque { least, .. } if !above => Some(Form::constant(*least)),
-            Self::Opaque { moment, most, .. } => match most {
-                Most::LastCell => Form::var(Self::Length).add(-1, &Form::constant(1)),
-                Most::Cells(at) => Some(Form::var(Self::Cells {
-                    moment: *moment,
-                    at: at.clone(),
-                })),
-            },
+            Self::Line { observable, .. } if !above => Some(Form::constant(observable.least())),
+            Self::Line { moment, observable } => observable.most(*moment),
             // Floor modulo has the sign of the divisor.
             Self::Modulo(_, divisor) => Some(Form::constant(match (above, *divisor > 0) {
                 (true, true) => divisor - 1,
@@ -276,14 +313,7 @@ fn product(left: Form, right: Form) -> Var {
 
 /// Returns the form of an observable of a state; `None` if it may have no value.
 pub(super) fn of_observable(observable: &Observable, moment: TimeIndex) -> Option<Form> {
-    let opaque = |least, most| {
-        Some(Form::var(Var::Opaque {
-            moment,
-            text: format!("{observable:?}"),
-            least,
-            most,
-        }))
-    };
+    let line = |observable| Some(Form::var(Var::Line { moment, observable }));
     let ring = |at: &[(usize, Symbol)]| {
         Form::var(Var::Cells {
             moment,
@@ -303,11 +333,13 @@ pub(super) fn of_observable(observable: &Observable, moment: TimeIndex) -> Optio
                 });
                 ring(&pattern.at).add(-1, &of_observable(&even, moment)?)
             }
-            _ => opaque(0, Most::Cells(pattern.at.clone())),
+            Cells::Parity(_) => line(LineObservable::Even(pattern.at.clone())),
+            Cells::Line => line(LineObservable::Inside(pattern.at.clone())),
         },
-        Observable::Leftmost(_) | Observable::Rightmost(_) => opaque(-1, Most::LastCell),
-        Observable::Spread(_) => opaque(0, Most::LastCell),
-        Observable::MaxGap(symbol) => opaque(0, Most::Cells(vec![(0, *symbol)])),
+        Observable::Leftmost(symbol) => line(LineObservable::Leftmost(*symbol)),
+        Observable::Rightmost(symbol) => line(LineObservable::Rightmost(*symbol)),
+        Observable::Spread(symbol) => line(LineObservable::Spread(*symbol)),
+        Observable::MaxGap(symbol) => line(LineObservable::MaxGap(*symbol)),
         // What will stand there one step on is what stands there one step on.
         Observable::Incoming(symbol) => Some(Form::var(Var::Cells {
             moment: TimeIndex {

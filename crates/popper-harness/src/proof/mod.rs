@@ -9,8 +9,9 @@
 //! it searches a combination that contradicts itself. [`verify_proof`] derives the inequalities again from the law and the
 //! universe in the proof and checks the combination and the potentials on every window, without any search.
 //!
-//! A proof covers all states, admissible or not, unless it argues from the start; preconditions are not used. A law with an
-//! expression that could have no value on some ring is never proved.
+//! Such a proof covers all states, admissible or not, unless it argues from the start; preconditions are not used. Where none is
+//! found, proofs by regular sets of rings are tried, which use them. A law with an expression that could have no value
+//! on some ring is never proved. `docs/proof-format.md` says all that a checker must know.
 
 mod bound;
 mod certificate;
@@ -19,6 +20,7 @@ mod graph;
 mod linear;
 mod obligation;
 mod prover;
+mod regular;
 mod sample;
 mod subject;
 #[cfg(test)]
@@ -28,6 +30,7 @@ mod tests;
 pub(crate) use certificate::SCHEMA_VERSION;
 pub use certificate::{
     Certificate, Conserved, Count, Lemma, Method, Proof, Refutation, RefutationReason, Refutations,
+    Regular, RegularCase, RegularReason,
 };
 pub use checker::{ProofError, verify_proof};
 pub(crate) use obligation::{comparison, disjunction};

@@ -1,14 +1,19 @@
 //! The obligations of a proof: the negation of a claim, as conjunctions of linear inequalities to be refuted.
 
-use super::linear::{Form, TimeIndex, Var, of_term};
+use super::linear::{Form, TimeIndex, Var, of_observable, of_term};
 use crate::law::syntax::Op;
-use crate::law::{Formula, Program, Term};
+use crate::law::{Condition, Formula, Program, Term};
 
 /// The most conjunctions, and the most inequalities of one.
 const MAX_PARTS: usize = 64;
 
+/// The most combinations of one conjunction that are tried.
+const MAX_COMBINATIONS: usize = 48;
+/// The largest multiplier that is tried.
+const MAX_MULTIPLIER: i64 = 3;
+
 /// A conjunction of `form <= 0`.
-pub(super) type Conjunction = Vec<Form>;
+pub(super) type Inequalities = Vec<Form>;
 
 /// Returns the ways in which `antecedent(t) -> consequent(t + d) for some d of delays` can fail.
 ///
@@ -18,17 +23,12 @@ pub(super) fn failures(
     antecedent: Option<&Formula>,
     consequent: &Formula,
     delays: &[u64],
-) -> Option<Vec<Conjunction>> {
+) -> Option<Vec<Inequalities>> {
     let part = |formula: &Formula, wanted, delay| {
         disjunction(formula, wanted, &mut |op, wanted, left, right| {
             let left = of_term(left, &program.observables, delay)?;
             let right = of_term(right, &program.observables, delay)?;
-            let less = left.clone().add(-1, &right)?;
-            let more = right.add(-1, &left)?;
-            // Between integers, a < b is a + 1 <= b.
-            comparison(op, wanted, less, more, |form| {
-                form.add(1, &Form::constant(1))
-            })
+            compared(op, wanted, &left, &right)
         })
     };
     let mut failing = match antecedent {
@@ -39,6 +39,45 @@ pub(super) fn failures(
         failing = all(failing, &part(consequent, false, delay)?)?;
     }
     Some(failing)
+}
+
+/// Returns the ways in which the preconditions hold, as conjunctions of inequalities about the start.
+///
+/// A precondition that is not supported is left out, and so are all of them if there are too many ways.
+pub(super) fn starts(program: &Program) -> Vec<Inequalities> {
+    let start = TimeIndex {
+        start: true,
+        delay: 0,
+    };
+    let ways = |condition: &Condition| {
+        let left = of_observable(&condition.left, start)?;
+        let right = of_observable(&condition.right, start)?;
+        compared(condition.op, true, &left, &right)
+    };
+    let supported = program.preconditions.iter().filter_map(ways);
+    let mut ways = vec![Vec::new()];
+    for condition in supported {
+        match all(ways, &condition) {
+            Some(both) => ways = both,
+            None => return vec![Vec::new()],
+        }
+    }
+    ways
+}
+
+/// Returns the ways in which a run that begins in one of some ways can fail in one of others.
+pub(super) fn from_starts(starts: &[Inequalities], failures: &[Inequalities]) -> Vec<Inequalities> {
+    all(starts.to_vec(), failures).unwrap_or_else(|| failures.to_vec())
+}
+
+/// Returns the ways in which a comparison of two forms holds, or fails if not `wanted`.
+fn compared(op: Op, wanted: bool, left: &Form, right: &Form) -> Option<Vec<Inequalities>> {
+    let less = left.clone().add(-1, right)?;
+    let more = right.clone().add(-1, left)?;
+    // Between integers, a < b is a + 1 <= b.
+    comparison(op, wanted, less, more, |form| {
+        form.add(1, &Form::constant(1))
+    })
 }
 
 /// Returns the disjunctive normal form of a formula, or of its negation if not `wanted`.
@@ -163,4 +202,33 @@ fn freeze_whole(form: &Form, conserved: &[Form]) -> Option<Form> {
             }
         }
     }))
+}
+
+/// Returns multipliers for `length` inequalities, small sums first.
+///
+/// The last inequalities, which are the consequent's, come before the first ones.
+pub(super) fn combinations(length: usize) -> Vec<Vec<i64>> {
+    let mut found = Vec::new();
+    let unit = |places: &[(usize, i64)]| {
+        let mut multipliers = vec![0; length];
+        for &(place, multiplier) in places {
+            multipliers[place] = multiplier;
+        }
+        multipliers
+    };
+    found.extend((0..length).rev().map(|place| unit(&[(place, 1)])));
+    for sum in 2..=MAX_MULTIPLIER + 1 {
+        for second in (0..length).rev() {
+            for first in (0..second).rev() {
+                for multiplier in 1..sum {
+                    found.push(unit(&[(first, multiplier), (second, sum - multiplier)]));
+                }
+            }
+        }
+    }
+    if length > 2 {
+        found.push(vec![1; length]);
+    }
+    found.truncate(MAX_COMBINATIONS);
+    found
 }

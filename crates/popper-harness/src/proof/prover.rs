@@ -5,11 +5,14 @@ use std::sync::OnceLock;
 use super::bound::invariant_between;
 use super::certificate::{
     Certificate, Conserved, Lemma, Method, Proof, Refutation, RefutationReason, Refutations,
-    SCHEMA_VERSION, SCOPE, write,
+    Regular, SCOPE, write,
 };
 use super::graph::{Fuel, never_positive};
 use super::linear::{Form, cannot_fail};
-use super::obligation::{Conjunction, failures, freeze, operands};
+use super::obligation::{
+    Inequalities, combinations, failures, freeze, from_starts, operands, starts,
+};
+use super::regular::{self, Response};
 use super::sample::Samples;
 use super::subject;
 use crate::law::{Claim, Law, Program, Symmetry};
@@ -17,10 +20,8 @@ use crate::universe::{Alphabet, Rule, State, Symbol, Tabulated, Transform, Unive
 
 /// The latest step after the antecedent at which the consequent of an `eventually` is tried. Later steps need wider windows.
 const MAX_DELAY: u64 = 3;
-/// The most combinations of one conjunction that are tried.
-const MAX_COMBINATIONS: usize = 48;
-/// The largest multiplier that is tried.
-const MAX_MULTIPLIER: i64 = 3;
+/// The most windows weighed and edges relaxed in the search for lemmas, which takes about a tenth of a second.
+const MAX_LEMMA_WORK: u64 = 8_000_000;
 
 /// Searches for a proof that a law holds in every admissible run on every ring of 1 or more cells, at every t.
 ///
@@ -28,27 +29,34 @@ const MAX_MULTIPLIER: i64 = 3;
 /// proof passes [`verify_proof`](super::verify_proof).
 pub fn prove(law: &Law, program: &Program, universe: &Tabulated) -> Option<Proof> {
     let normal = Program::compile(&law.normal().to_law("proved"), universe).ok()?;
-    prove_normal(law, program, &normal, universe, &RuleFacts::default())
+    let facts = RuleFacts::default();
+    prove_normal(law, program, &normal, universe, &facts, || true)
 }
 
 /// Searches for such a proof with the compiled normal form of the law and the facts of the universe's rule.
 ///
-/// A proof is about the normal form, which may write a claim differently, so the search uses the normal form, too.
+/// `may_hold` says whether small rings leave the law open; if not, only the quick methods are tried. A proof is about the normal form, which may write a claim differently, so the search uses the normal form, too.
 pub(crate) fn prove_normal(
     law: &Law,
     program: &Program,
     normal: &Program,
     universe: &Tabulated,
     facts: &RuleFacts,
+    may_hold: impl FnOnce() -> bool,
 ) -> Option<Proof> {
     if !can_be_proved(program) {
         return None;
     }
-    let certificate = Prover::new(normal, universe, facts).certificate()?;
+    let prover = Prover::new(normal, universe, facts);
+    let certificate = match prover.certificate() {
+        Some(certificate) => certificate,
+        None if may_hold() => Certificate::Regular(prover.regular()?),
+        None => return None,
+    };
     let normal = law.normal();
     let (universe, sim_hash) = subject::universe(universe);
     let mut proof = Proof {
-        schema_version: SCHEMA_VERSION.into(),
+        schema_version: certificate.schema_version().into(),
         method: method(&certificate),
         scope: SCOPE.into(),
         law_fingerprint: normal.fingerprint(),
@@ -68,6 +76,7 @@ pub(super) fn method(certificate: &Certificate) -> Method {
         Certificate::RuleCommutes { .. } => Method::RuleCommutes,
         Certificate::Homogeneity {} => Method::Homogeneity,
         Certificate::RuleTable { .. } => Method::RuleTable,
+        Certificate::Regular(_) => Method::Regular,
         Certificate::Refutations(refutations) => {
             let every_state =
                 |case: &Refutation| matches!(case.reason, RefutationReason::EveryState(_));
@@ -128,7 +137,7 @@ impl<'a> Prover<'a> {
                 .collect(),
             symbols,
             facts,
-            fuel: Fuel::new(),
+            fuel: Fuel::new(MAX_LEMMA_WORK),
         }
     }
 
@@ -171,6 +180,57 @@ impl<'a> Prover<'a> {
         }
     }
 
+    /// Searches for a proof by regular sets of rings.
+    fn regular(&self) -> Option<Regular> {
+        let fuel = Fuel::new(regular::MAX_LAW);
+        let universe = regular::UniverseFacts {
+            rule: self.rule,
+            alphabet: self.alphabet,
+            starting: &self.starting,
+            fuel: &fuel,
+        };
+        let starts = starts(self.program);
+        let cases = match &self.program.claim {
+            Claim::Always {
+                antecedent,
+                consequent,
+                ..
+            } => {
+                let failures = failures(self.program, antecedent.as_ref(), consequent, &[0])?;
+                let failures = from_starts(&starts, &failures);
+                if failures
+                    .iter()
+                    .any(|failure| self.samples().satisfy(failure))
+                {
+                    return None;
+                }
+                regular::always(&universe, &failures, &|| self.densities())?
+            }
+            Claim::Eventually {
+                antecedent,
+                consequent,
+                window,
+            } => {
+                let response = Response {
+                    universe: &universe,
+                    starts: &starts,
+                    open: &failures(self.program, Some(antecedent), consequent, &[0])?,
+                    unmet: &failures(self.program, None, consequent, &[0])?,
+                    window: *window,
+                };
+                vec![response.search()?]
+            }
+            Claim::Commutes(_) | Claim::Local(_) => return None,
+        };
+        Some(Regular { cases })
+    }
+
+    fn densities(&self) -> &[Vec<i64>] {
+        self.facts
+            .densities
+            .get_or_init(|| crate::conserved::densities(self.rule))
+    }
+
     fn commutes(&self, transform: &Transform) -> Option<Certificate> {
         let image = |symbol: Symbol| transform.map[usize::from(symbol)];
         let mut neighbourhoods = 0;
@@ -207,7 +267,7 @@ impl<'a> Prover<'a> {
         Some(Certificate::RuleTable { windows, triggered })
     }
 
-    fn refute_all(&self, failures: &[Conjunction], delays: Vec<u64>) -> Option<Certificate> {
+    fn refute_all(&self, failures: &[Inequalities], delays: Vec<u64>) -> Option<Certificate> {
         let mut found = Vec::new();
         for form in failures.iter().flatten() {
             operands(form, &mut found);
@@ -223,7 +283,7 @@ impl<'a> Prover<'a> {
         let cases = failures
             .iter()
             .map(|conjunction| {
-                let frozen: Conjunction = conjunction
+                let frozen: Inequalities = conjunction
                     .iter()
                     .map(|form| freeze(form, &forms))
                     .collect::<Option<_>>()?;
@@ -306,12 +366,7 @@ impl<'a> Prover<'a> {
             .iter()
             .map(|symbol| self.starting.contains(symbol))
             .collect();
-        let densities = || {
-            self.facts
-                .densities
-                .get_or_init(|| crate::conserved::densities(self.rule))
-                .as_slice()
-        };
+        let densities = || self.densities();
         let (unit, invariant) =
             invariant_between(&now, &start, constant.constant, densities, &may_start)?;
         let scaled = |form: &Form| Form::default().add(unit, form);
@@ -340,33 +395,4 @@ impl<'a> Prover<'a> {
             invariant: write(invariant, self.alphabet)?,
         })
     }
-}
-
-/// Returns multipliers for `length` inequalities, small sums first.
-///
-/// The last inequalities, which are the consequent's, come before the first ones.
-fn combinations(length: usize) -> Vec<Vec<i64>> {
-    let mut found = Vec::new();
-    let unit = |places: &[(usize, i64)]| {
-        let mut multipliers = vec![0; length];
-        for &(place, multiplier) in places {
-            multipliers[place] = multiplier;
-        }
-        multipliers
-    };
-    found.extend((0..length).rev().map(|place| unit(&[(place, 1)])));
-    for sum in 2..=MAX_MULTIPLIER + 1 {
-        for second in (0..length).rev() {
-            for first in (0..second).rev() {
-                for multiplier in 1..sum {
-                    found.push(unit(&[(first, multiplier), (second, sum - multiplier)]));
-                }
-            }
-        }
-    }
-    if length > 2 {
-        found.push(vec![1; length]);
-    }
-    found.truncate(MAX_COMBINATIONS);
-    found
 }
