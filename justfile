@@ -32,7 +32,7 @@ features:
 
 # Speed as ratios measured in the same run: to the naive simulator and a Python script, to reqwest and serde.
 bench:
-    cargo bench -p orrery-popper-harness --bench bitslice --bench decide
+    cargo bench -p orrery-popper-harness --bench bitslice --bench decide --bench proofs
     cargo bench -p orrery-llm-client --bench throughput
     cargo bench -p orrery-popper-store --bench growth -- 100000
     cargo bench -p orrery-popper-discovery --bench lab

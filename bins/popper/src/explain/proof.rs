@@ -117,7 +117,7 @@ fn region(case: &RegularCase) -> String {
             format!("Invariant: no step changes ({}) % {k}.", sum(form))
         }
         RegularReason::Rank { sets } => format!(
-            "The words of states in which it is still open become fewer, until after {} steps there are none.",
+            "The words of states in which the claim is still open become fewer, until none are left after step {}.",
             sets.len() - 1
         ),
         _ => "A reason that this program has no words for.".to_owned(),
@@ -155,5 +155,48 @@ fn sum(form: &[Count]) -> String {
         "0".to_owned()
     } else {
         text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn each_reason_of_a_region_has_words() {
+        let form = json!([{"pattern": "a", "delay": 0, "coefficient": 1}]);
+        let words = |refutation| {
+            let case = json!({
+                "m": 1, "s": 1, "start_words": ["..."], "words": [".", "a"], "refutation": refutation,
+            });
+            region(&serde_json::from_value(case).unwrap())
+        };
+        let weighed = json!({"unit": 1, "multipliers": [1]});
+        let bounded = json!({"unit": 1, "multipliers": [1], "invariant": form});
+        for (refutation, end) in [
+            (json!({"empty": {}}), "No ring of these fails in this way."),
+            (
+                json!({"heaviest": weighed}),
+                "would be positive that never is.",
+            ),
+            (
+                json!({"bounded": bounded}),
+                "no step makes I = count('a') larger, and I separates such a ring from every start.",
+            ),
+            (
+                json!({"modulo": {"k": 2, "form": form}}),
+                "no step changes (count('a')) % 2.",
+            ),
+            (
+                json!({"rank": {"sets": [["a"], []]}}),
+                "until none are left after step 1.",
+            ),
+        ] {
+            let words = words(refutation);
+            let begin = "Region: from t = 1 on every state has the words . a only.";
+            assert!(words.starts_with(begin) && words.ends_with(end), "{words}");
+        }
     }
 }

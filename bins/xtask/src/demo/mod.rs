@@ -91,7 +91,7 @@ fn show(
     label: &str,
     times: &mut Times,
 ) -> Result<DemoOutcome, Error> {
-    // With `--workspace` the features are those of every other build, so that nothing is compiled twice.
+    // With `--workspace` the features are those of all four programs, so that the next one compiles nothing again.
     let mut cargo = workspace.cargo(&["build", "--locked", "--workspace", "--bin", name]);
     times.builds += build::run(&mut cargo, label)?;
     let folder = workspace.demo_folder(name)?;

@@ -113,7 +113,7 @@ impl<'a> Evaluation<'a> {
         let may_hold = || {
             let mut state = EvaluationState::default();
             self.exhaust(&mut state, PROVED_N);
-            state.found.is_none()
+            self.may_continue(&state)
         };
         proof::prove_normal(
             self.law,

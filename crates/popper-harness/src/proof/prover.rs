@@ -35,7 +35,8 @@ pub fn prove(law: &Law, program: &Program, universe: &Tabulated) -> Option<Proof
 
 /// Searches for such a proof with the compiled normal form of the law and the facts of the universe's rule.
 ///
-/// `may_hold` says whether small rings leave the law open; if not, only the quick methods are tried. A proof is about the normal form, which may write a claim differently, so the search uses the normal form, too.
+/// `may_hold` says whether small rings leave the law open; if not, only the quick methods are tried. A proof is about the normal
+/// form, which may write a claim differently, so the search uses the normal form, too.
 pub(crate) fn prove_normal(
     law: &Law,
     program: &Program,

@@ -7,6 +7,7 @@ use rayon::prelude::*;
 use serde_json::{Value, json};
 
 use crate::generated::{self, GeneratedLaw};
+use crate::second_checker::sealed;
 
 pub fn proof(law: &Value, universe: &Tabulated) -> Option<Proof> {
     let law = Law::from_json(&law.to_string(), popper_harness::law::Extensions::default()).unwrap();
@@ -190,6 +191,23 @@ fn the_fixture_that_needs_longer_on_larger_rings_stays_open() {
     let grid = Tabulated::of(&KineticGrid).unwrap();
     assert!(proof(law, &grid).is_none());
     assert_eq!(grid.id(), "kinetic_grid_v1");
+}
+
+/// Empty sets at the end of a rank prove no less, but a file could have any number of them.
+#[test]
+fn a_rank_of_millions_of_sets_is_refused_before_they_are_read() {
+    let law = eventually("d(t) >= 1 -> a(t) == n(t)", &json!([]), 1_000_000_000);
+    let mut proof = json!(proof(&law, &countdown("abcd")).unwrap());
+    let place = "/certificate/regular/cases/0/refutation/rank/sets";
+    let mut verified = |more: usize| {
+        let sets = proof.pointer_mut(place).unwrap().as_array_mut().unwrap();
+        sets.extend(vec![json!([]); more]);
+        let proof: Proof = serde_json::from_value(sealed(proof.clone())).unwrap();
+        verify_proof(&proof)
+    };
+    assert_eq!(verified(10), Ok(()));
+    let refused = verified(1_000_000).unwrap_err();
+    assert!(refused.to_string().contains("too large"), "{refused}");
 }
 
 /// Certificates that a second author made up: whatever they prove by, their laws are false.

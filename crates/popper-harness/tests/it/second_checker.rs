@@ -53,7 +53,7 @@ fn sha256(value: &Value) -> String {
 }
 
 /// The proof with the two hashes that depend on what was changed in it.
-fn sealed(mut proof: Value) -> Value {
+pub fn sealed(mut proof: Value) -> Value {
     proof["law_fingerprint"] = json!(sha256(&proof["law"]));
     proof.as_object_mut().unwrap().remove("digest");
     proof["digest"] = json!(sha256(&proof));

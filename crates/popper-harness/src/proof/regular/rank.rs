@@ -2,11 +2,11 @@
 
 use super::super::certificate::{RegularCase, RegularReason};
 use super::super::obligation::Inequalities;
-use super::MAX_WORD;
 use super::conjunction::UniverseFacts;
 use super::walks::Walks;
 use super::windows::RingKind;
 use super::words::WordSet;
+use super::{MAX_LAW, MAX_WORD, strings};
 
 /// A claim that Q follows P within a number of steps, as disjunctions of conjunctions of inequalities.
 pub(in super::super) struct Response<'a> {
@@ -60,7 +60,8 @@ impl Response<'_> {
 
     /// Returns the words of the states without Q that follow states of some words.
     fn next(&self, words: &WordSet) -> Option<WordSet> {
-        let rule = self.universe.rule;
+        let UniverseFacts { rule, fuel, .. } = self.universe;
+        fuel.take(self.step_cost(words.length())?)?;
         let longer = words.length() + 2 * rule.radius();
         let longer = self.words(RingKind::Within(words), &[Inequalities::new()], longer)?;
         self.words(
@@ -68,6 +69,12 @@ impl Response<'_> {
             self.unmet,
             words.length(),
         )
+    }
+
+    /// Returns the work that the words of one step more count for: the strings that are looked at.
+    fn step_cost(&self, length: usize) -> Option<usize> {
+        let rule = self.universe.rule;
+        strings(rule.symbols(), length + 2 * rule.radius())
     }
 
     /// Searches for a case that shows the claim.
@@ -104,6 +111,11 @@ impl Response<'_> {
             return None;
         };
         if !(1..=MAX_WORD).contains(&case.m) || case.s != 0 {
+            return None;
+        }
+        // A file may list any number of sets, so they are counted before they are read.
+        let cost = self.step_cost(case.m)?.checked_mul(sets.len())?;
+        if cost as u64 > MAX_LAW {
             return None;
         }
         let alphabet = self.universe.alphabet;

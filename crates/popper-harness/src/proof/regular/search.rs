@@ -5,6 +5,7 @@ use super::super::certificate::{RegularCase, RegularReason, write};
 use super::super::linear::{Form, Var};
 use super::super::obligation::{Inequalities, combinations};
 use super::conjunction::{Conjunction, Remainder, UniverseFacts};
+use crate::universe::Symbol;
 
 /// The lengths of words and the bases that are tried, in this order.
 const TRIED: [(usize, u64); 12] = [
@@ -117,12 +118,7 @@ impl<'d, F: Fn() -> &'d [Vec<i64>]> Search<'_, F> {
         }
         let symbols = self.universe.rule.symbols();
         let may_start: Vec<bool> = (0..symbols)
-            .map(|symbol| {
-                self.universe
-                    .starting
-                    .iter()
-                    .any(|&other| usize::from(other) == symbol)
-            })
+            .map(|symbol| self.universe.starting.contains(&(symbol as Symbol)))
             .collect();
         let (unit, invariant) =
             invariant_between(&now, &start, sum.constant, self.densities, &may_start)?;

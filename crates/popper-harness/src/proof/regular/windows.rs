@@ -203,9 +203,7 @@ impl<'a> Windows<'a> {
     fn occurs(&self, levels: &[Vec<Symbol>], moment: TimeIndex, at: &[(usize, Symbol)]) -> bool {
         let delay = moment.delay as usize;
         // A later state begins one radius further to the right at each step.
-        let first = self
-            .lead
-            .map_or(0, |lead| lead.saturating_sub(delay * self.rule.radius()));
+        let first = first_cell(self.lead, delay * self.rule.radius());
         let level = &levels[delay];
         at.iter()
             .all(|(offset, symbol)| level[first + offset] == *symbol)
