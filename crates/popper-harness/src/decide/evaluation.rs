@@ -121,6 +121,7 @@ impl<'a> Evaluation<'a> {
             normal,
             universe,
             self.facts,
+            &|| self.budget.is_spent(),
             may_hold,
         )
     }

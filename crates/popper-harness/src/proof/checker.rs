@@ -4,7 +4,7 @@ use super::certificate::{
     Certificate, Count, Lemma, MAX_COEFFICIENT, MAX_DELAY, MAX_EDGES, Proof, Refutation,
     RefutationReason, Refutations, Regular, SCOPE, read,
 };
-use super::graph::Fuel;
+use super::fuel::Fuel;
 use super::linear::{Form, Var, cannot_fail};
 use super::obligation::{failures, freeze, from_starts, starts};
 use super::regular::{self, Conjunction, Response};

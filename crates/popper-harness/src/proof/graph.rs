@@ -1,25 +1,9 @@
 //! The window graph, whose edges are the windows of a width, and the search for potentials.
 
-use std::cell::Cell;
-
 use super::certificate::{Lemma, MAX_EDGES};
+use super::fuel::Fuel;
 use super::linear::{Form, Var};
 use crate::universe::{Rule, Symbol};
-
-/// The work that a search may do: a count, not a time, so that the result is the same on every machine.
-pub(super) struct Fuel(Cell<u64>);
-
-impl Fuel {
-    pub fn new(limit: u64) -> Self {
-        Self(Cell::new(limit))
-    }
-
-    /// Takes some work; `None` if not enough is left.
-    pub fn take(&self, amount: usize) -> Option<()> {
-        self.0.set(self.0.get().checked_sub(amount as u64)?);
-        Some(())
-    }
-}
 
 /// A pattern count in a form: the number of steps later, the pattern, and the coefficient.
 type WeightedPattern<'a> = (usize, &'a [(usize, Symbol)], i64);
@@ -31,7 +15,7 @@ pub(super) fn never_positive(
     form: &Form,
     rule: &Rule,
     symbols: &[Symbol],
-    fuel: &Fuel,
+    fuel: &Fuel<'_>,
 ) -> Option<Lemma> {
     let weights = weights(form, rule, symbols, fuel)?;
     let nodes = weights.len() / symbols.len();
@@ -55,7 +39,7 @@ pub(super) fn never_positive(
 }
 
 /// Returns the weight of every window, in symbol order.
-fn weights(form: &Form, rule: &Rule, symbols: &[Symbol], fuel: &Fuel) -> Option<Vec<i64>> {
+fn weights(form: &Form, rule: &Rule, symbols: &[Symbol], fuel: &Fuel<'_>) -> Option<Vec<i64>> {
     let width = form.width(rule.radius())?;
     let edges = symbols
         .len()
@@ -115,7 +99,7 @@ fn weights(form: &Form, rule: &Rule, symbols: &[Symbol], fuel: &Fuel) -> Option<
 }
 
 /// Returns the greatest weight of a walk from the first node to each node, if no cycle is positive (Bellman and Ford).
-fn potentials(weights: &[i64], nodes: usize, symbols: usize, fuel: &Fuel) -> Option<Vec<i64>> {
+fn potentials(weights: &[i64], nodes: usize, symbols: usize, fuel: &Fuel<'_>) -> Option<Vec<i64>> {
     let mut best = vec![i64::MIN; nodes];
     best[0] = 0;
     for _ in 0..=nodes {

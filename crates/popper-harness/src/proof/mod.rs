@@ -16,6 +16,7 @@
 mod bound;
 mod certificate;
 mod checker;
+mod fuel;
 mod graph;
 mod linear;
 mod obligation;

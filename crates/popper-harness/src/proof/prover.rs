@@ -7,7 +7,8 @@ use super::certificate::{
     Certificate, Conserved, Lemma, Method, Proof, Refutation, RefutationReason, Refutations,
     Regular, SCOPE, write,
 };
-use super::graph::{Fuel, never_positive};
+use super::fuel::Fuel;
+use super::graph::never_positive;
 use super::linear::{Form, cannot_fail};
 use super::obligation::{
     Inequalities, combinations, failures, freeze, from_starts, operands, starts,
@@ -30,19 +31,21 @@ const MAX_LEMMA_WORK: u64 = 8_000_000;
 pub fn prove(law: &Law, program: &Program, universe: &Tabulated) -> Option<Proof> {
     let normal = Program::compile(&law.normal().to_law("proved"), universe).ok()?;
     let facts = RuleFacts::default();
-    prove_normal(law, program, &normal, universe, &facts, || true)
+    prove_normal(law, program, &normal, universe, &facts, &|| false, || true)
 }
 
 /// Searches for such a proof with the compiled normal form of the law and the facts of the universe's rule.
 ///
-/// `may_hold` says whether small rings leave the law open; if not, only the quick methods are tried. A proof is about the normal
-/// form, which may write a claim differently, so the search uses the normal form, too.
+/// `may_hold` says whether small rings leave the law open; if not, only the quick methods are tried. `stop` ends the search for regular
+/// sets, which may take long. A proof is about the normal form, which may write a claim differently, so the search uses the normal
+/// form, too.
 pub(crate) fn prove_normal(
     law: &Law,
     program: &Program,
     normal: &Program,
     universe: &Tabulated,
     facts: &RuleFacts,
+    stop: &dyn Fn() -> bool,
     may_hold: impl FnOnce() -> bool,
 ) -> Option<Proof> {
     if !can_be_proved(program) {
@@ -51,7 +54,7 @@ pub(crate) fn prove_normal(
     let prover = Prover::new(normal, universe, facts);
     let certificate = match prover.certificate() {
         Some(certificate) => certificate,
-        None if may_hold() => Certificate::Regular(prover.regular()?),
+        None if may_hold() => Certificate::Regular(prover.regular(stop)?),
         None => return None,
     };
     let normal = law.normal();
@@ -121,7 +124,7 @@ struct Prover<'a> {
     /// The symbols that may start.
     starting: Vec<Symbol>,
     facts: &'a RuleFacts,
-    fuel: Fuel,
+    fuel: Fuel<'static>,
 }
 
 impl<'a> Prover<'a> {
@@ -181,9 +184,9 @@ impl<'a> Prover<'a> {
         }
     }
 
-    /// Searches for a proof by regular sets of rings.
-    fn regular(&self) -> Option<Regular> {
-        let fuel = Fuel::new(regular::MAX_LAW);
+    /// Searches for a proof by regular sets of rings. A stop ends it without one.
+    fn regular(&self, stop: &dyn Fn() -> bool) -> Option<Regular> {
+        let fuel = Fuel::with_stop(regular::MAX_LAW, stop);
         let universe = regular::UniverseFacts {
             rule: self.rule,
             alphabet: self.alphabet,

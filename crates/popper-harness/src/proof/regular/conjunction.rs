@@ -1,7 +1,7 @@
 //! The check that a conjunction of inequalities holds at no step of any run.
 
 use super::super::certificate::{MAX_COEFFICIENT, RegularCase, RegularReason, read};
-use super::super::graph::Fuel;
+use super::super::fuel::Fuel;
 use super::super::linear::{Form, TimeIndex, Var};
 use super::super::obligation::Inequalities;
 use super::walks::Walks;
@@ -16,7 +16,7 @@ pub(in super::super) struct UniverseFacts<'a> {
     pub alphabet: &'a Alphabet,
     /// The symbols that may start.
     pub starting: &'a [Symbol],
-    pub fuel: &'a Fuel,
+    pub fuel: &'a Fuel<'a>,
 }
 
 /// A conjunction of inequalities `form <= 0`, by the states that they read.

@@ -3,7 +3,7 @@
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 
-use super::super::graph::Fuel;
+use super::super::fuel::Fuel;
 use super::super::obligation::failures;
 use super::automaton::{Automaton, InequalityReading, read};
 use super::windows::{RingKind, Windows};

@@ -2,7 +2,7 @@
 
 use num_integer::Integer as _;
 
-use super::super::graph::Fuel;
+use super::super::fuel::Fuel;
 use super::super::linear::Form;
 use super::automaton::{Automaton, Goal, InequalityReading, StateMachine, read};
 use super::windows::{RingKind, Windows};
@@ -21,7 +21,7 @@ pub(super) struct Walks<'a> {
     from: Vec<usize>,
     /// Whether an inequality holds on no ring.
     never: bool,
-    fuel: &'a Fuel,
+    fuel: &'a Fuel<'a>,
 }
 
 /// A step of a walk: the states before and after, and the place of the window.
@@ -49,7 +49,7 @@ impl<'a> Walks<'a> {
         conjunction: &[Form],
         more: &[&Form],
         least_width: usize,
-        fuel: &'a Fuel,
+        fuel: &'a Fuel<'a>,
     ) -> Option<Self> {
         let forms = conjunction.iter().chain(more.iter().copied());
         let windows = Windows::new(rule, rings, forms, least_width)?;
