@@ -18,8 +18,8 @@ use llm_client::SystemClock;
 use popper_discovery::evaluator::LocalEvaluator;
 use popper_discovery::store::{
     Attempt, AttemptFilter, CallRow, CapabilityRow, DecisionRow, Iteration, IterationPlan,
-    IterationState, LawFilter, LawRow, Pick, Query, RunRow, Store, StoreError, TestedLaw,
-    VerdictCounts, VerdictKey,
+    IterationState, LawFilter, LawRow, Pick, ProvedClaim, Query, RunRow, Store, StoreError,
+    TestedLaw, VerdictCounts, VerdictKey,
 };
 use popper_discovery::{Discovery, EnumerativeProposer, Event, LoopConfig, Observer, RunSelector};
 use popper_harness::decide::{Config, Harness};
@@ -88,6 +88,7 @@ timed! {
         fn known_fingerprints(run_id: i64, fingerprints: &[String]) -> BTreeSet<String>;
         fn laws(run_id: i64, filter: LawFilter<'_>) -> Vec<LawRow>;
         fn known(fingerprints: &[String], harness_config_hash: &str, sim_hash: &str) -> BTreeMap<String, VerdictKey>;
+        fn proved_claims(claims: &[String], harness_config_hash: &str, sim_hash: &str) -> BTreeMap<String, ProvedClaim>;
         fn attempts(filter: AttemptFilter<'_>) -> Vec<Attempt>;
         fn findings(query: Query<'_>) -> Vec<TestedLaw>;
         fn tally(run: &RunRow) -> VerdictCounts;

@@ -7,8 +7,8 @@ use popper_harness::decide::Status;
 use crate::discovery::status_text;
 use crate::store::{
     Attempt, AttemptFilter, CallRow, CapabilityRow, CounterexampleRow, DecisionRow, EvaluationRow,
-    Iteration, IterationPlan, IterationState, LawFilter, LawRow, LawStatus, Pick, Query, RunRow,
-    Store, StoreError, TestedLaw, VerdictCounts, VerdictKey,
+    Iteration, IterationPlan, IterationState, LawFilter, LawRow, LawStatus, Pick, ProvedClaim,
+    Query, RunRow, Store, StoreError, TestedLaw, VerdictCounts, VerdictKey,
 };
 
 /// All tables as lists; the key of a row is its number in the list, from 1.
@@ -31,6 +31,8 @@ pub struct MemoryStore {
     pub calls: Vec<CallRow>,
     /// The table `verdict_keys`, by law, configuration and universe.
     pub keys: BTreeMap<(String, String, String), VerdictKey>,
+    /// The table `proved_claims`, by claim, configuration and universe.
+    pub claims: BTreeMap<(String, String, String), ProvedClaim>,
 }
 
 /// The hashes of a law, a configuration and a universe.
@@ -108,25 +110,45 @@ impl MemoryStore {
             law.status = decision.law_status;
         }
         if let Some(key) = &decision.key {
+            let key = VerdictKey {
+                evaluation_id: id,
+                ..key.clone()
+            };
+            undo.keys.extend(self.set_key(key));
+        }
+        if let Some(claim) = &decision.claim {
             let triple = (
-                key.law_fingerprint.clone(),
-                key.harness_config_hash.clone(),
-                key.sim_hash.clone(),
+                claim.claim_fingerprint.clone(),
+                claim.harness_config_hash.clone(),
+                claim.sim_hash.clone(),
             );
-            let stands = self.keys.get(&triple).is_some_and(|old| {
-                get(&self.evaluations, old.evaluation_id)
-                    .is_some_and(|old| old.status == Status::Fail)
-            });
-            if !stands {
-                let key = VerdictKey {
+            let old = self.claims.get(&triple);
+            if old.is_none_or(|old| claim.proved_h < old.proved_h) {
+                let claim = ProvedClaim {
                     evaluation_id: id,
-                    ..key.clone()
+                    ..claim.clone()
                 };
-                undo.keys
-                    .push((triple.clone(), self.keys.insert(triple, key)));
+                let old = self.claims.insert(triple.clone(), claim);
+                undo.claims.push((triple, old));
             }
         }
         Ok(())
+    }
+
+    /// Stores a key, unless it would replace that of a refutation. Returns what it replaced.
+    fn set_key(&mut self, key: VerdictKey) -> Option<(Triple, Option<VerdictKey>)> {
+        let triple = (
+            key.law_fingerprint.clone(),
+            key.harness_config_hash.clone(),
+            key.sim_hash.clone(),
+        );
+        let old = self.keys.get(&triple);
+        let old = old.and_then(|old| get(&self.evaluations, old.evaluation_id));
+        if old.is_some_and(|old| old.status == Status::Fail) {
+            return None;
+        }
+        let old = self.keys.insert(triple.clone(), key);
+        Some((triple, old))
     }
 }
 
@@ -136,6 +158,7 @@ struct Undo {
     counterexamples: usize,
     laws: Vec<(i64, LawStatus)>,
     keys: Vec<(Triple, Option<VerdictKey>)>,
+    claims: Vec<(Triple, Option<ProvedClaim>)>,
 }
 
 impl Undo {
@@ -145,6 +168,7 @@ impl Undo {
             counterexamples: store.counterexamples.len(),
             laws: Vec::new(),
             keys: Vec::new(),
+            claims: Vec::new(),
         }
     }
 
@@ -157,12 +181,18 @@ impl Undo {
                 law.status = status;
             }
         }
-        for (triple, key) in self.keys.into_iter().rev() {
-            match key {
-                Some(key) => store.keys.insert(triple, key),
-                None => store.keys.remove(&triple),
-            };
-        }
+        restore(&mut store.keys, self.keys);
+        restore(&mut store.claims, self.claims);
+    }
+}
+
+/// Gives keys of a table the values that they had.
+fn restore<V>(table: &mut BTreeMap<Triple, V>, old: Vec<(Triple, Option<V>)>) {
+    for (triple, value) in old.into_iter().rev() {
+        match value {
+            Some(value) => table.insert(triple, value),
+            None => table.remove(&triple),
+        };
     }
 }
 
@@ -246,6 +276,9 @@ impl Store for MemoryStore {
                 law.status = status;
             }
         }
+        for key in &plan.keys {
+            self.set_key(key.clone());
+        }
         if let Some(row) = get_mut(&mut self.iterations, plan.iteration_id) {
             row.prompt_hash.clone_from(&plan.prompt_hash);
             row.summary_json = Some(plan.summary_json.clone());
@@ -318,6 +351,22 @@ impl Store for MemoryStore {
         let found = fingerprints
             .iter()
             .filter_map(|law| key(law).map(|key| (law.clone(), key)));
+        Ok(found.collect())
+    }
+
+    async fn proved_claims(
+        &mut self,
+        claims: &[String],
+        harness_config_hash: &str,
+        sim_hash: &str,
+    ) -> Result<BTreeMap<String, ProvedClaim>, StoreError> {
+        let proved = |claim: &String| {
+            let triple = (claim.clone(), harness_config_hash.into(), sim_hash.into());
+            self.claims.get(&triple).cloned()
+        };
+        let found = claims
+            .iter()
+            .filter_map(|claim| proved(claim).map(|proof| (claim.clone(), proof)));
         Ok(found.collect())
     }
 

@@ -185,6 +185,7 @@ impl Growing {
             iteration_id,
             laws,
             moved: Vec::new(),
+            keys: Vec::new(),
             prompt_hash: None,
             summary_json: "{}".into(),
         };
@@ -210,6 +211,7 @@ impl Growing {
                 }
             }),
             law_status: LawStatus::Tested,
+            claim: None,
             key: Some(VerdictKey {
                 law_fingerprint: law.law_fingerprint.clone(),
                 harness_config_hash: self.run.harness_hash.clone(),

@@ -131,7 +131,7 @@ pub(crate) async fn affected_laws(
 /// The counts of a run.
 pub(crate) async fn read(db: &mut impl Driver, run: &RunRow) -> Result<VerdictCounts, StoreError> {
     let mut counts = VerdictCounts::default();
-    if !db.keeps_counts() {
+    if db.schema() < sql::COUNTS_SCHEMA {
         return count(db, run).await;
     }
     let rows = db.fetch(Statement::new(sql::COUNTS).bind(run.id)).await?;

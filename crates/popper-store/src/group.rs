@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use popper_discovery::store::{
-    CounterexampleRow, DecisionRow, EvaluationRow, IterationPlan, LawRow, LawStatus, StoreError,
-    VerdictKey,
+    CounterexampleRow, DecisionRow, EvaluationRow, IterationPlan, LawRow, LawStatus, ProvedClaim,
+    StoreError, VerdictKey,
 };
 use popper_harness::decide::Status;
 
@@ -28,6 +28,7 @@ pub(crate) async fn store_plan(
     let laws: Vec<(Keys, &LawRow)> = keys.zip(&plan.laws).collect();
     sql::insert(db, &laws, "").await?;
     move_laws(db, plan.moved.iter().copied()).await?;
+    sql::insert_keys(db, &plan.keys).await?;
     changes.insert(db, &changed).await?;
     changes.store(db).await?;
     let planned = Statement::new(sql::PLANNED)
@@ -93,6 +94,7 @@ pub(crate) async fn store_new(
     let mut evaluations = Vec::new();
     let mut counterexamples = Vec::new();
     let mut keys = LastKeys::default();
+    let mut claims = SmallestClaims::default();
     for (id, decision) in ids.into_iter().zip(decisions) {
         let mut link = None;
         if let Some(row) = &decision.counterexample {
@@ -108,6 +110,9 @@ pub(crate) async fn store_new(
         if let Some(key) = &decision.key {
             keys.add(key, id, decision.evaluation.status);
         }
+        if let Some(claim) = &decision.claim {
+            claims.add(claim, id);
+        }
     }
     let inserted = sql::insert(db, &evaluations, sql::SKIP_ATTEMPT).await?;
     if inserted != evaluations.len() as u64 {
@@ -119,6 +124,7 @@ pub(crate) async fn store_new(
         .map(|decision| (decision.evaluation.law_id, decision.law_status));
     move_laws(db, moved).await?;
     sql::insert_keys(db, &keys.rows()).await?;
+    sql::insert_claims(db, &claims.rows()).await?;
     changes.insert(db, &affected).await?;
     changes.store(db).await?;
     Ok(true)
@@ -148,6 +154,32 @@ impl<'a> LastKeys<'a> {
         let row = |(key, id, _): &(&VerdictKey, i64, Status)| VerdictKey {
             evaluation_id: *id,
             ..(*key).clone()
+        };
+        self.0.values().map(row).collect()
+    }
+}
+
+/// The row of each proved claim after a group: the first proof with the smallest H.
+#[derive(Default)]
+struct SmallestClaims<'a>(BTreeMap<(&'a str, &'a str, &'a str), (&'a ProvedClaim, i64)>);
+
+impl<'a> SmallestClaims<'a> {
+    fn add(&mut self, claim: &'a ProvedClaim, id: i64) {
+        let triple = (
+            claim.claim_fingerprint.as_str(),
+            claim.harness_config_hash.as_str(),
+            claim.sim_hash.as_str(),
+        );
+        let first = self.0.entry(triple).or_insert((claim, id));
+        if claim.proved_h < first.0.proved_h {
+            *first = (claim, id);
+        }
+    }
+
+    fn rows(&self) -> Vec<ProvedClaim> {
+        let row = |(claim, id): &(&ProvedClaim, i64)| ProvedClaim {
+            evaluation_id: *id,
+            ..(*claim).clone()
         };
         self.0.values().map(row).collect()
     }

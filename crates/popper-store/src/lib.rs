@@ -53,6 +53,7 @@
 
 #![warn(clippy::exhaustive_enums, clippy::exhaustive_structs)]
 
+mod answers;
 mod counts;
 mod driver;
 mod group;

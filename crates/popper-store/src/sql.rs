@@ -1,19 +1,21 @@
 //! The statements for rows, for both databases. What differs between them is in `driver`, and the tables are in `migrations`.
 
 use popper_discovery::store::{
-    CallRow, CounterexampleRow, EvaluationRow, Iteration, LawRow, Pick, RunRow, StoreError,
-    VerdictKey,
+    CallRow, CounterexampleRow, EvaluationRow, Iteration, LawRow, Pick, ProvedClaim, RunRow,
+    StoreError, VerdictKey,
 };
 
 use crate::driver::{Driver, Row};
 use crate::statement::Statement;
-use crate::table::{Keys, Record, record};
+use crate::table::{Keys, Record, record, signed};
 
 /// Rows in one INSERT, and values in one list. Smaller rests are cut into powers of two, so that few statements are prepared.
 const CHUNK: usize = 128;
 
 pub(crate) const KNOWN_HEAD: &str = "SELECT law_fingerprint, evaluation_id, verdict_digest FROM verdict_keys \
      WHERE harness_config_hash = $1 AND sim_hash = $2 AND law_fingerprint IN ";
+pub(crate) const PROVED_HEAD: &str = "SELECT claim_fingerprint, proved_h, evaluation_id, verdict_digest FROM proved_claims \
+     WHERE harness_config_hash = $1 AND sim_hash = $2 AND claim_fingerprint IN ";
 pub(crate) const ATTEMPTS_OF_HEAD: &str = "SELECT e.id, e.law_id, e.seed, e.status FROM law_evaluations e \
      WHERE e.run_id = $1 AND e.harness_config_hash = $2 AND e.law_id IN ";
 /// The laws of a condition by run, status, verdict and reason, with their number.
@@ -23,6 +25,8 @@ pub(crate) const COUNTED_HEAD: &str = "SELECT l.run_id, l.status, e.status, e.re
      AND k.harness_config_hash = r.harness_hash AND k.sim_hash = r.sim_hash \
      LEFT JOIN law_evaluations e ON e.id = k.evaluation_id WHERE ";
 pub(crate) const COUNTED_TAIL: &str = " GROUP BY l.run_id, l.status, e.status, e.reason_code";
+/// The first schema with the table `run_counts`.
+pub(crate) const COUNTS_SCHEMA: i64 = 2;
 pub(crate) const COUNTS: &str =
     "SELECT run_id, status, reason, n FROM run_counts WHERE run_id = $1";
 pub(crate) const ADD_COUNTS_HEAD: &str = "INSERT INTO run_counts (run_id, status, reason, n) ";
@@ -43,9 +47,13 @@ pub(crate) const ATTEMPTS_AT: &str = "SELECT e.id, e.law_id, e.seed, e.status FR
 pub(crate) const STORED_ATTEMPT: &str = "SELECT artifacts_json FROM law_evaluations \
      WHERE run_id = $1 AND law_id = $2 AND harness_config_hash = $3 AND seed = $4";
 /// A FAIL is kept; any other verdict is replaced.
-pub(crate) const REPLACE_KEY: &str = " ON CONFLICT (law_fingerprint, harness_config_hash, sim_hash) DO UPDATE SET \
+const REPLACE_KEY: &str = " ON CONFLICT (law_fingerprint, harness_config_hash, sim_hash) DO UPDATE SET \
      evaluation_id = excluded.evaluation_id, verdict_digest = excluded.verdict_digest \
      WHERE NOT EXISTS (SELECT 1 FROM law_evaluations e WHERE e.id = verdict_keys.evaluation_id AND e.status = 'FAIL')";
+/// A proof with a smaller H replaces one with a greater H.
+const REPLACE_CLAIM: &str = " ON CONFLICT (claim_fingerprint, harness_config_hash, sim_hash) DO UPDATE SET \
+     proved_h = excluded.proved_h, evaluation_id = excluded.evaluation_id, verdict_digest = excluded.verdict_digest \
+     WHERE excluded.proved_h < proved_claims.proved_h";
 pub(crate) const SKIP_ATTEMPT: &str =
     " ON CONFLICT (run_id, law_id, harness_config_hash, seed) DO NOTHING";
 pub(crate) const SET_RUN_CONFIG: &str = "UPDATE runs SET config_json = $1 WHERE id = $2";
@@ -75,16 +83,19 @@ pub(crate) fn findings(with_status: bool) -> String {
 }
 
 /// The SELECT for findings with a rare verdict, which has the same values and answer as [`findings`]. It takes the attempts with the
-/// verdict from their index, where the other one reads laws until it has found enough.
+/// verdict from their index, and their keys from another one that only [`RARE_SCHEMA`] has, where the other one reads laws until it
+/// has found enough.
 pub(crate) fn rare_findings() -> String {
-    let picked = "(SELECT l.id FROM runs r CROSS JOIN law_evaluations e CROSS JOIN laws o \
-         CROSS JOIN verdict_keys k CROSS JOIN laws l \
-         WHERE r.harness_hash = $1 AND r.sim_hash = $2 AND e.run_id = r.id AND e.status = $5 AND o.id = e.law_id \
-         AND k.law_fingerprint = o.law_fingerprint AND k.harness_config_hash = $1 AND k.sim_hash = $2 \
-         AND k.evaluation_id = e.id AND l.run_id = $3 AND l.law_fingerprint = o.law_fingerprint \
+    let picked = "(SELECT l.id FROM runs r CROSS JOIN law_evaluations e CROSS JOIN verdict_keys k CROSS JOIN laws l \
+         WHERE r.harness_hash = $1 AND r.sim_hash = $2 AND e.run_id = r.id AND e.status = $5 \
+         AND k.evaluation_id = e.id AND k.harness_config_hash = $1 AND k.sim_hash = $2 \
+         AND l.run_id = $3 AND l.law_fingerprint = k.law_fingerprint \
          AND l.status = 'tested' ORDER BY l.id DESC LIMIT $4) p CROSS JOIN laws l";
     tested(picked, " AND l.id = p.id ORDER BY l.id DESC")
 }
+
+/// The first schema with an index of keys by attempt.
+pub(crate) const RARE_SCHEMA: i64 = 3;
 
 /// The SELECT for a page of the findings.
 pub(crate) fn tested_page() -> String {
@@ -197,6 +208,32 @@ pub(crate) async fn insert_keys(
              (law_fingerprint, harness_config_hash, sim_hash, evaluation_id, verdict_digest) ",
         );
         let statement = statement.push_rows(values).push(REPLACE_KEY);
+        db.execute(statement).await?;
+    }
+    Ok(())
+}
+
+/// Inserts proved claims, or moves them to a proof with a smaller H. No claim may come twice.
+pub(crate) async fn insert_claims(
+    db: &mut impl Driver,
+    claims: &[ProvedClaim],
+) -> Result<(), StoreError> {
+    for piece in pieces(claims) {
+        let values = piece.iter().map(|claim| {
+            vec![
+                (&claim.claim_fingerprint).into(),
+                (&claim.harness_config_hash).into(),
+                (&claim.sim_hash).into(),
+                signed(claim.proved_h).into(),
+                claim.evaluation_id.into(),
+                (&claim.verdict_digest).into(),
+            ]
+        });
+        let statement = Statement::new(
+            "INSERT INTO proved_claims \
+             (claim_fingerprint, harness_config_hash, sim_hash, proved_h, evaluation_id, verdict_digest) ",
+        );
+        let statement = statement.push_rows(values).push(REPLACE_CLAIM);
         db.execute(statement).await?;
     }
     Ok(())

@@ -4,13 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use popper_discovery::store::{
-    Attempt, AttemptFilter, CallRow, CapabilityRow, CounterexampleRow, DecisionRow, EvaluationRow,
-    Iteration, IterationPlan, IterationState, LawFilter, LawRow, LawStatus, Pick, Query, RowPage,
-    RunRow, Store, StoreError, TestedLaw, VerdictCounts, VerdictKey,
+    Attempt, AttemptFilter, CallRow, CapabilityRow, DecisionRow, Iteration, IterationPlan,
+    IterationState, LawFilter, LawRow, LawStatus, Pick, ProvedClaim, Query, RowPage, RunRow, Store,
+    StoreError, TestedLaw, VerdictCounts, VerdictKey,
 };
 use popper_harness::decide::Status;
 use work_queue::Address;
 
+use crate::answers;
 use crate::counts;
 use crate::driver::postgres::Postgres;
 use crate::driver::sqlite::{Access, Sqlite, Tuning};
@@ -18,7 +19,7 @@ use crate::driver::{Driver, FileOrServer, Mode, Row, TransactionScope};
 use crate::group::{store_new, store_plan, stored_attempt};
 use crate::sql::{self, pieces};
 use crate::statement::Statement;
-use crate::table::{Fields, Record, Table, record, time_text, word};
+use crate::table::{Record, time_text, word};
 
 /// The LIMIT of a query for all rows.
 const ALL: i64 = i64::MAX;
@@ -272,7 +273,7 @@ impl<D: Driver> Store for SqlStore<D> {
                 .bind(run_id)
                 .push_list(piece.iter().copied());
             for row in self.db.fetch(statement).await? {
-                known.insert(Fields::new(&row, FINGERPRINTS, 0).get()?);
+                known.insert(answers::fingerprint(&row)?);
             }
         }
         self.db.commit().await?;
@@ -336,20 +337,34 @@ impl<D: Driver> Store for SqlStore<D> {
                 .bind(sim_hash)
                 .push_list(piece);
             for row in self.db.fetch(query).await? {
-                let mut fields = Fields::new(&row, KEYS, 0);
-                let law_fingerprint: String = fields.get()?;
-                let key = VerdictKey {
-                    law_fingerprint: law_fingerprint.clone(),
-                    harness_config_hash: harness_config_hash.to_owned(),
-                    sim_hash: sim_hash.to_owned(),
-                    evaluation_id: fields.get()?,
-                    verdict_digest: fields.get()?,
-                };
-                known.insert(law_fingerprint, key);
+                let key = answers::key(&row, harness_config_hash, sim_hash)?;
+                known.insert(key.law_fingerprint.clone(), key);
             }
         }
         self.db.commit().await?;
         Ok(known)
+    }
+
+    async fn proved_claims(
+        &mut self,
+        claims: &[String],
+        harness_config_hash: &str,
+        sim_hash: &str,
+    ) -> Result<BTreeMap<String, ProvedClaim>, StoreError> {
+        let mut proved = BTreeMap::new();
+        self.db.begin(Mode::Read).await?;
+        for piece in pieces(claims) {
+            let query = Statement::new(sql::PROVED_HEAD)
+                .bind(harness_config_hash)
+                .bind(sim_hash)
+                .push_list(piece);
+            for row in self.db.fetch(query).await? {
+                let claim = answers::proved_claim(&row, harness_config_hash, sim_hash)?;
+                proved.insert(claim.claim_fingerprint.clone(), claim);
+            }
+        }
+        self.db.commit().await?;
+        Ok(proved)
     }
 
     async fn attempts(&mut self, filter: AttemptFilter<'_>) -> Result<Vec<Attempt>, StoreError> {
@@ -386,7 +401,7 @@ impl<D: Driver> Store for SqlStore<D> {
         self.db.commit().await?;
         let mut made: Vec<(i64, Attempt)> = made
             .iter()
-            .map(attempt)
+            .map(answers::attempt)
             .collect::<Result<_, StoreError>>()?;
         made.sort_by_key(|(id, _)| *id);
         Ok(made.into_iter().map(|(_, attempt)| attempt).collect())
@@ -421,7 +436,8 @@ impl<D: Driver> Store for SqlStore<D> {
             } => {
                 let sql = match (status, newest) {
                     (Some(status), Some(newest))
-                        if is_rare(&self.tally(run).await?, status, newest) =>
+                        if self.db.schema() >= sql::RARE_SCHEMA
+                            && is_rare(&self.tally(run).await?, status, newest) =>
                     {
                         sql::rare_findings()
                     }
@@ -448,7 +464,7 @@ impl<D: Driver> Store for SqlStore<D> {
                 self.rows(statement).await?
             }
         };
-        rows.iter().map(finding).collect()
+        rows.iter().map(answers::finding).collect()
     }
 
     async fn tally(&mut self, run: &RunRow) -> Result<VerdictCounts, StoreError> {
@@ -493,22 +509,13 @@ impl<D: Driver> Store for SqlStore<D> {
             .bind(run.id)
             .bind(page.after)
             .bind(i64::from(page.limit));
-        self.rows(statement).await?.iter().map(finding).collect()
+        self.rows(statement)
+            .await?
+            .iter()
+            .map(answers::finding)
+            .collect()
     }
 }
-
-const KEYS: Table = Table {
-    name: "verdict_keys",
-    columns: &["law_fingerprint", "evaluation_id", "verdict_digest"],
-};
-const FINGERPRINTS: Table = Table {
-    name: "laws",
-    columns: &["law_fingerprint"],
-};
-const ATTEMPTS: Table = Table {
-    name: "law_evaluations",
-    columns: &["id", "law_id", "seed", "status"],
-};
 
 /// A list without repetitions.
 fn distinct(texts: &[String]) -> Vec<&str> {
@@ -524,30 +531,4 @@ fn is_rare(tally: &VerdictCounts, status: Status, newest: u32) -> bool {
     let n: u64 = with_status.map(|(_, n)| n).sum();
     let tested = tally.laws.get(&LawStatus::Tested);
     n.saturating_mul(n) <= u64::from(newest).saturating_mul(tested.copied().unwrap_or(0))
-}
-
-fn attempt(row: &Row) -> Result<(i64, Attempt), StoreError> {
-    let mut fields = Fields::new(row, ATTEMPTS, 0);
-    let id = fields.key()?;
-    let attempt = Attempt {
-        law_id: fields.get()?,
-        seed: fields.get()?,
-        status: fields.get()?,
-    };
-    Ok((id, attempt))
-}
-
-fn finding(row: &Row) -> Result<TestedLaw, StoreError> {
-    let evaluation = LawRow::TABLE.columns.len();
-    let counterexample = evaluation + EvaluationRow::TABLE.columns.len();
-    let evaluation: EvaluationRow = record(row, evaluation)?;
-    let counterexample = evaluation
-        .counterexample_id
-        .map(|_| record::<CounterexampleRow>(row, counterexample))
-        .transpose()?;
-    Ok(TestedLaw {
-        law: record(row, 0)?,
-        evaluation,
-        counterexample,
-    })
 }

@@ -56,7 +56,7 @@ pub async fn write(
         for law in &laws {
             let finding = tested.get(store, run, law.id).await.map_err(failure)?;
             let finding = finding.as_ref();
-            if finding.is_some_and(|finding| finding.evaluation.run_id != run.id) {
+            if finding.is_some_and(|finding| finding.evaluation.law_id != law.id) {
                 counts.attempts += 1;
             }
             let row = row(law, finding, &run.sim_hash).map_err(failure)?;

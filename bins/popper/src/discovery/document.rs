@@ -67,7 +67,7 @@ impl Document<'_> {
         Ok(self.end(true)?)
     }
 
-    /// Returns the number of laws, and the key of the first one that an attempt of another run decided.
+    /// Returns the number of laws, and the key of the first one that an attempt at another one decided: in another run, or by a proof.
     async fn laws(
         &mut self,
         store: &mut impl Store,
@@ -82,7 +82,7 @@ impl Document<'_> {
             for row in &rows {
                 let finding = tested.get(store, run, row.id).await.map_err(failure)?;
                 let made = finding.map(|finding| finding.evaluation);
-                if made.as_ref().is_some_and(|made| made.run_id != run.id) {
+                if made.as_ref().is_some_and(|made| made.law_id != row.id) {
                     first_elsewhere = first_elsewhere.or(Some(row.id));
                 }
                 self.row(&mut list, &law(row, made.as_ref()))?;
@@ -94,7 +94,7 @@ impl Document<'_> {
         Ok((list.rows, first_elsewhere))
     }
 
-    /// Writes the attempts of the run, then those of other runs that decided its laws. Returns their number.
+    /// Writes the attempts of the run, then those at other laws that decided its laws. Returns their number.
     async fn evaluations(
         &mut self,
         store: &mut impl Store,
@@ -118,7 +118,10 @@ impl Document<'_> {
         });
         while let Some(page) = next {
             let rows = store.tested_page(run, page).await.map_err(failure)?;
-            for row in rows.iter().filter(|row| row.evaluation.run_id != run.id) {
+            for row in rows
+                .iter()
+                .filter(|row| row.evaluation.law_id != row.law.id)
+            {
                 self.row(&mut list, &attempt(row, run).map_err(failure)?)?;
             }
             self.output.end_page(self.session)?;

@@ -48,6 +48,7 @@ pub async fn grow(path: &Path, copies: Range<usize>, group: usize, is_known: boo
             iteration_id,
             laws: rows.iter().map(|(_, law)| law.clone()).collect(),
             moved: Vec::new(),
+            keys: Vec::new(),
             prompt_hash: None,
             summary_json: summary(&mut database, &run).await,
         };
@@ -137,6 +138,7 @@ fn decide(law: &LawRow, like: &TestedLaw, run: &RunRow) -> DecisionRow {
             ..row.clone()
         }),
         law_status: LawStatus::Tested,
+        claim: None,
         key: Some(VerdictKey {
             law_fingerprint: law.law_fingerprint.clone(),
             harness_config_hash: run.harness_hash.clone(),

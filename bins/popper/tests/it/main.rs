@@ -20,6 +20,7 @@ mod guide;
 mod help;
 mod hostile;
 mod kill;
+mod known;
 mod lab;
 mod language;
 mod mcp;

@@ -52,6 +52,7 @@ pub fn rows(path: &Path) -> BTreeMap<String, Vec<String>> {
         "capability_snapshots",
         "llm_calls",
         "verdict_keys",
+        "proved_claims",
         "run_counts",
     ];
     let dump = |table: &str| {

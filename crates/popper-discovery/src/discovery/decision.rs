@@ -3,15 +3,15 @@
 use jiff::Timestamp;
 use llm_types::Clock;
 use popper_harness::counterexample::{COUNTEREXAMPLE_VERSION, Counterexample};
-use popper_harness::decide::{Config, Harness, Status, UnknownReason, Verdict};
+use popper_harness::decide::{Config, Harness, Status, Strength, UnknownReason, Verdict};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::error::Error;
-use crate::rank::sha256;
+use crate::rank::{TimelessClaim, sha256};
 use crate::store::{
-    CapabilityRow, CounterexampleRow, DecisionRow, EvaluationRow, LawRow, LawStatus, StoreError,
-    TestedLaw, VerdictKey,
+    CapabilityRow, CounterexampleRow, DecisionRow, EvaluationRow, LawRow, LawStatus, ProvedClaim,
+    StoreError, TestedLaw, VerdictKey,
 };
 
 /// Returns the word that a column has for a verdict.
@@ -107,9 +107,23 @@ impl DecisionRow {
             evaluation_id: 0,
             verdict_digest: verdict_digest.clone(),
         });
+        let is_proved =
+            verdict.status == Status::Pass && verdict.evidence.strength == Some(Strength::Proved);
+        let claim = law.law().ok().filter(|_| is_proved).map(|law| {
+            let claim = TimelessClaim::of(law.normal());
+            ProvedClaim {
+                claim_fingerprint: claim.fingerprint,
+                harness_config_hash: verdict.harness_config_hash.clone(),
+                sim_hash: verdict.sim_hash.clone(),
+                proved_h: claim.h,
+                evaluation_id: 0,
+                verdict_digest: verdict_digest.clone(),
+            }
+        });
         Self {
             evaluation,
             counterexample,
+            claim,
             law_status: if cut {
                 LawStatus::Proposed
             } else {
@@ -199,6 +213,13 @@ impl TestedLaw {
         verdict.status = row.status;
         verdict.reason_code = row.reason_code.as_ref().map(reason).transpose()?;
         verdict.evidence = Error::json(table, id, "evidence_json", &row.evidence_json)?;
+        if let Some(proof) = &mut verdict.evidence.proof
+            && proof.law_fingerprint != self.law.law_fingerprint
+            && let Some(own) = proof.for_law(&self.law.law()?)
+        {
+            // The attempt was at another law with the same claim.
+            *proof = own;
+        }
         verdict.power = Error::json(table, id, "power_metrics_json", &row.power_metrics_json)?;
         verdict.counterexample = self.package()?;
         verdict.notes = row.all_notes();

@@ -1,6 +1,6 @@
 //! The plan of an iteration: proposals, validation, ranking, selection. All of it becomes durable in one transaction.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use futures_util::future::{BoxFuture, Either, FutureExt as _, select};
 
@@ -10,13 +10,13 @@ use super::pool::Pool;
 use super::run_loop::Discovery;
 use crate::error::Error;
 use crate::evaluator::Evaluator;
-use crate::rank::{Ranked, validate_proposal};
+use crate::rank::{Ranked, TimelessClaim, validate_proposal};
 use crate::snapshot::{
     Proposal, Proposer, Selected, ShownLaws, Snapshot, Step, StoredLaws, Summary,
 };
 use crate::store::{
     Attempt, AttemptFilter, CallRow, Iteration, IterationPlan, LawFilter, LawRow, LawStatus,
-    ModelCallRow, Query, Store, StoreError,
+    ModelCallRow, Query, Store, StoreError, VerdictKey,
 };
 
 /// Attempts after which a law that always reaches a limit on time is not selected again. `retest` still tests it.
@@ -65,6 +65,7 @@ impl<S: Store, E: Evaluator> Discovery<S, E> {
             iteration_id: iteration.id,
             laws: Vec::new(),
             moved,
+            keys: Vec::new(),
             prompt_hash: iteration.prompt_hash.clone(),
             summary_json: json(&summary),
         };
@@ -112,6 +113,7 @@ impl<S: Store, E: Evaluator> Discovery<S, E> {
             iteration_id: iteration.id,
             laws: plan.laws,
             moved: plan.moved,
+            keys: plan.keys,
             prompt_hash: proposal.prompt_hash,
             summary_json: json(&summary),
         };
@@ -175,14 +177,17 @@ impl<S: Store, E: Evaluator> Discovery<S, E> {
         self.pool(laws, &again).await
     }
 
-    /// Marks the laws whose verdict the database has as tested, and returns their fingerprints.
+    /// Marks the laws whose verdict the database has, or that a proof in it decides, as tested. Returns their fingerprints.
     async fn skip_known_laws(&mut self, plan: &mut Pool) -> Result<Vec<String>, Error> {
         let asked: Vec<String> = plan
             .candidates()
             .map(|law| law.law_fingerprint.clone())
             .collect();
         let (config, universe) = (self.harness.config_hash(), self.harness.sim_hash());
-        let known = self.store.known(&asked, config, universe).await?;
+        let mut known = self.store.known(&asked, config, universe).await?;
+        plan.keys = self.proved(plan, &known).await?;
+        let proved = plan.keys.iter().cloned();
+        known.extend(proved.map(|key| (key.law_fingerprint.clone(), key)));
         for law in &mut plan.laws {
             if known.contains_key(&law.law_fingerprint) {
                 law.status = LawStatus::Tested;
@@ -196,6 +201,30 @@ impl<S: Store, E: Evaluator> Discovery<S, E> {
         plan.moved
             .extend(settled.iter().map(|law| (law.id, LawStatus::Tested)));
         Ok(known.into_keys().collect())
+    }
+
+    /// Returns a key for each law that is not known and differs from a proved one in T alone, or in T and a greater H.
+    async fn proved(
+        &mut self,
+        plan: &Pool,
+        known: &BTreeMap<String, VerdictKey>,
+    ) -> Result<Vec<VerdictKey>, Error> {
+        let is_new = |law: &&LawRow| !known.contains_key(&law.law_fingerprint);
+        // A row that is damaged is missing here; the loop reports it when it ranks.
+        let claims = plan.candidates().filter(is_new).filter_map(|row| {
+            let law = self.ranker.law(row).ok()?;
+            Some((row, TimelessClaim::of(law.normal())))
+        });
+        let claims: Vec<(&LawRow, TimelessClaim)> = claims.collect();
+        let asked = claims.iter().map(|(_, claim)| claim.fingerprint.clone());
+        let asked: Vec<String> = asked.collect();
+        let (config, universe) = (self.harness.config_hash(), self.harness.sim_hash());
+        let proved = self.store.proved_claims(&asked, config, universe).await?;
+        let keys = claims.into_iter().filter_map(|(law, claim)| {
+            let proof = proved.get(&claim.fingerprint)?;
+            (proof.proved_h <= claim.h).then(|| proof.decides(law.law_fingerprint.clone()))
+        });
+        Ok(keys.collect())
     }
 
     /// Ranks the waiting laws and queues the best ones.

@@ -9,7 +9,7 @@ use super::run_loop::Discovery;
 use crate::error::Error;
 use crate::rank::Ranked;
 use crate::snapshot::{LoopConfig, Selected};
-use crate::store::{LawFilter, LawRow, LawStatus, Store};
+use crate::store::{LawFilter, LawRow, LawStatus, Store, VerdictKey};
 
 /// The most laws that wait, whatever the configuration asks for, and the most shelved ones that come back at once.
 const MOST_WAITING: u32 = 1000;
@@ -22,6 +22,8 @@ pub(super) struct Pool {
     pub waiting: Vec<LawRow>,
     /// Changes of status of stored laws.
     pub moved: Vec<(i64, LawStatus)>,
+    /// Keys of laws that a stored proof decides.
+    pub keys: Vec<VerdictKey>,
 }
 
 impl<S: Store, E> Discovery<S, E> {
@@ -49,6 +51,7 @@ impl<S: Store, E> Discovery<S, E> {
             laws,
             waiting,
             moved: Vec::new(),
+            keys: Vec::new(),
         })
     }
 

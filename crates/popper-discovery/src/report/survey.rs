@@ -124,7 +124,8 @@ impl PagedRecall {
         };
         let counted = fingerprints(&self.basis);
         laws.append(&mut self.basis);
-        laws.sort_by_key(|law| moment(law, run));
+        // A proof decides several laws at one moment.
+        laws.sort_by_key(|law| (moment(law, run), law.law.id));
         *measured = Recall::measure(space, universe, &laws)?;
         let mut stating = measured.inside.iter().peekable();
         for law in &laws {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use popper_harness::counterexample::{TraceStep, Witness};
 use popper_harness::decide::{CaseFamily, Harness, Status, Strength};
-use popper_harness::law::Template;
+use popper_harness::law::{NormalLaw, Template};
 use popper_harness::universe::{Tabulated, Universe};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -13,6 +13,7 @@ use super::config::LoopConfig;
 use super::proposer::Cursor;
 use super::summary::Summary;
 use crate::error::Error;
+use crate::rank::TimelessClaim;
 use crate::store::{Iteration, LawStatus, Pick, Query, RunRow, Store, TestedLaw};
 
 /// The complete knowledge of a proposer.
@@ -259,7 +260,9 @@ impl Snapshot {
             let query = Query::newest(run, Some(status), limit);
             store.findings(query).await
         };
-        let mut accepted = latest(Status::Pass, config.accepted).await?;
+        // Of several that say the same only one is shown.
+        let repeated = config.accepted.saturating_mul(2);
+        let mut accepted = latest(Status::Pass, repeated).await?;
         // The gallery chooses among more than it shows.
         let wide = config.falsified.max(config.gallery.saturating_mul(8));
         let mut falsified = latest(Status::Fail, wide).await?;
@@ -273,12 +276,15 @@ impl Snapshot {
             .map(specimen)
             .collect::<Result<Vec<_>, _>>()?;
         let (research_log, cursor) = left_behind(store, run, iteration).await?;
+        let accepted = accepted.iter().map(accept).collect::<Result<_, _>>()?;
+        let mut accepted = proofs_once(accepted);
+        accepted.drain(..accepted.len().saturating_sub(config.accepted as usize));
         let shown = falsified.len().saturating_sub(config.falsified as usize);
         Ok(Self {
             iteration: iteration.iteration_index,
             contract: UniverseContract::of(harness.universe()),
             capabilities: Capabilities::of(harness),
-            accepted: accepted.iter().map(accept).collect::<Result<_, _>>()?,
+            accepted,
             gallery: diverse(&specimens, config.gallery as usize),
             falsified: falsified
                 .iter()
@@ -324,6 +330,31 @@ fn accept(finding: &TestedLaw) -> Result<Accepted, Error> {
         strength: evidence.strength,
         scope: evidence.scope,
     })
+}
+
+/// Leaves out the proved laws that follow from another one of the list: they differ from it in T, or have a greater H.
+fn proofs_once(accepted: Vec<Accepted>) -> Vec<Accepted> {
+    let claims: Vec<Option<TimelessClaim>> = accepted.iter().map(proved_claim).collect();
+    // The smallest H of each claim, and the first law with it.
+    let mut strongest: BTreeMap<&str, (u64, usize)> = BTreeMap::new();
+    for (index, claim) in claims.iter().enumerate() {
+        if let Some(claim) = claim {
+            let found = strongest.entry(&claim.fingerprint);
+            let found = found.or_insert((claim.h, index));
+            *found = (claim.h, index).min(*found);
+        }
+    }
+    let shown: BTreeSet<usize> = strongest.into_values().map(|(_, index)| index).collect();
+    let laws = accepted.into_iter().zip(&claims).enumerate();
+    laws.filter(|(index, (_, claim))| claim.is_none() || shown.contains(index))
+        .map(|(_, (law, _))| law)
+        .collect()
+}
+
+/// The claim of a proved law.
+fn proved_claim(law: &Accepted) -> Option<TimelessClaim> {
+    let normal = NormalLaw::from_value(law.law.clone(), "$").ok()?;
+    (law.strength == Some(Strength::Proved)).then(|| TimelessClaim::of(&normal))
 }
 
 fn undecided(finding: &TestedLaw) -> Result<Undecided, Error> {

@@ -11,7 +11,7 @@ use super::error::StoreError;
 use super::filter::{AttemptFilter, LawFilter, Pick, Query, RowPage};
 use super::row::{
     CallRow, CapabilityRow, CounterexampleRow, EvaluationRow, Iteration, IterationStatus, LawRow,
-    LawStatus, RunRow, VerdictKey,
+    LawStatus, ProvedClaim, RunRow, VerdictKey,
 };
 
 /// The plan of an iteration before its tests, which is stored in one transaction.
@@ -23,6 +23,8 @@ pub struct IterationPlan {
     pub laws: Vec<LawRow>,
     /// Laws of the run that were stored before, by key, with their new status.
     pub moved: Vec<(i64, LawStatus)>,
+    /// The rows of `verdict_keys` for laws that a stored proof decides.
+    pub keys: Vec<VerdictKey>,
     /// The sha256 of the prompt.
     pub prompt_hash: Option<String>,
     /// The [`Summary`](crate::Summary) before the tests.
@@ -71,6 +73,8 @@ pub struct DecisionRow {
     pub law_status: LawStatus,
     /// The row of `verdict_keys`. `None` for an attempt that does not count as tested. The store sets `evaluation_id`.
     pub key: Option<VerdictKey>,
+    /// The row of `proved_claims`. `None` without a proof. The store sets `evaluation_id`.
+    pub claim: Option<ProvedClaim>,
     /// The fingerprint of the law, for messages.
     pub law_fingerprint: String,
     /// The digest of the verdict.
@@ -187,6 +191,14 @@ pub trait Store: Send {
         sim_hash: &str,
     ) -> impl Future<Output = Result<BTreeMap<String, VerdictKey>, StoreError>> + Send;
 
+    /// Returns the proved claims among these, by fingerprint, in any run.
+    fn proved_claims(
+        &mut self,
+        claims: &[String],
+        harness_config_hash: &str,
+        sim_hash: &str,
+    ) -> impl Future<Output = Result<BTreeMap<String, ProvedClaim>, StoreError>> + Send;
+
     /// Returns attempts, in the order in which they were stored.
     fn attempts(
         &mut self,
@@ -195,7 +207,8 @@ pub trait Store: Send {
 
     /// Stores decisions, all of them or none. A stored decision with the same run, law, configuration and seed stays unchanged.
     ///
-    /// An existing key moves to the new attempt unless it belongs to a refutation: a FAIL is never replaced.
+    /// An existing key moves to the new attempt unless it belongs to a refutation: a FAIL is never replaced. A proved claim moves to a
+    /// proof with a smaller H.
     fn commit(
         &mut self,
         decisions: &[DecisionRow],

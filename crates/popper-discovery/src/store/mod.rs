@@ -20,6 +20,6 @@ pub use interface::{
 };
 pub use row::{
     CallRow, CapabilityRow, CounterexampleRow, EvaluationRow, Iteration, IterationStatus, LawRow,
-    LawStatus, ModelCallRow, RunRow, UsageRow, VerdictKey,
+    LawStatus, ModelCallRow, ProvedClaim, RunRow, UsageRow, VerdictKey,
 };
 pub use run_cost::RunCost;

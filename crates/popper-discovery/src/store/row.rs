@@ -203,6 +203,36 @@ pub struct VerdictKey {
     pub verdict_digest: String,
 }
 
+/// A row of `proved_claims`: a claim that is proved for every horizon, in any run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ProvedClaim {
+    /// The value of `NormalLaw::claim_fingerprint`.
+    pub claim_fingerprint: String,
+    /// The hash of the harness's configuration.
+    pub harness_config_hash: String,
+    /// The hash of the universe's definition.
+    pub sim_hash: String,
+    /// The smallest H that is proved, in steps; 0 for a template without H.
+    pub proved_h: u64,
+    /// The key of the attempt that proved it.
+    pub evaluation_id: i64,
+    /// sha256 of the verdict's JSON without `runtime_ms`.
+    pub verdict_digest: String,
+}
+
+impl ProvedClaim {
+    /// Returns the row of `verdict_keys` for a law that this proof decides.
+    pub fn decides(&self, law_fingerprint: String) -> VerdictKey {
+        VerdictKey {
+            law_fingerprint,
+            harness_config_hash: self.harness_config_hash.clone(),
+            sim_hash: self.sim_hash.clone(),
+            evaluation_id: self.evaluation_id,
+            verdict_digest: self.verdict_digest.clone(),
+        }
+    }
+}
+
 /// A row of `llm_calls`: a call to a model with its reply, stored before it is read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct CallRow {

@@ -12,6 +12,7 @@ mod evaluator;
 mod findings;
 #[cfg(feature = "report")]
 mod hostile;
+mod known;
 mod lab;
 #[cfg(feature = "report")]
 mod layout;

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use futures_util::future::{self, BoxFuture};
 use popper_discovery::store::{
     Attempt, AttemptFilter, CallRow, CapabilityRow, DecisionRow, Iteration, IterationPlan,
-    IterationState, IterationStatus, LawFilter, LawRow, Pick, Query, RunRow, Store, StoreError,
-    TestedLaw, VerdictCounts, VerdictKey,
+    IterationState, IterationStatus, LawFilter, LawRow, Pick, ProvedClaim, Query, RunRow, Store,
+    StoreError, TestedLaw, VerdictCounts, VerdictKey,
 };
 use popper_discovery::{
     Error, Event, LoopConfig, MemoryStore, Observer, RunEnd, RunSelector, Unobserved,
@@ -100,6 +100,7 @@ mortal! {
         fn known_fingerprints(run_id: i64, fingerprints: &[String]) -> BTreeSet<String>;
         fn laws(run_id: i64, filter: LawFilter<'_>) -> Vec<LawRow>;
         fn known(fingerprints: &[String], harness_config_hash: &str, sim_hash: &str) -> BTreeMap<String, VerdictKey>;
+        fn proved_claims(claims: &[String], harness_config_hash: &str, sim_hash: &str) -> BTreeMap<String, ProvedClaim>;
         fn attempts(filter: AttemptFilter<'_>) -> Vec<Attempt>;
         fn findings(query: Query<'_>) -> Vec<TestedLaw>;
         fn tally(run: &RunRow) -> VerdictCounts;

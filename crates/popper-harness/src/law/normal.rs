@@ -244,6 +244,18 @@ impl NormalLaw {
     pub fn fingerprint(&self) -> String {
         hash::of(&hash::json(self))
     }
+
+    /// Returns the sha256 of the JSON in which T and H are 0, 64 hex digits.
+    ///
+    /// A proof speaks of every T. So a proved law proves each law with the same digest whose H is not smaller.
+    pub fn claim_fingerprint(&self) -> String {
+        let claim = Self {
+            horizon: 0,
+            window: self.window.map(|_| 0),
+            ..self.clone()
+        };
+        claim.fingerprint()
+    }
 }
 
 /// The `forbidden` text of a normal form, which carries no meaning.

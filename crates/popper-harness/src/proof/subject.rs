@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 use serde_json::{Value, json};
 
 use super::certificate::Proof;
+use crate::law::{Law, NormalLaw};
 use crate::universe::{KineticGrid, Tabulated};
 
 /// The hash of the built-in universe, which does not change while the program runs.
@@ -32,4 +33,23 @@ pub(super) fn digest(proof: &Proof) -> Option<String> {
     let mut value = serde_json::to_value(proof).ok()?;
     value.as_object_mut()?.remove("digest");
     Some(crate::json::hash::of(&value.to_string()))
+}
+
+impl Proof {
+    /// Returns this proof as that of a law with the same claim, another T, and an H that is not smaller. `None` for any other law.
+    pub fn for_law(&self, law: &Law) -> Option<Self> {
+        let proved = NormalLaw::from_value(self.law.clone(), "law").ok()?;
+        let normal = law.normal();
+        if proved.claim_fingerprint() != normal.claim_fingerprint() || normal.window < proved.window
+        {
+            return None;
+        }
+        let mut proof = Self {
+            law: crate::json::hash::value(normal),
+            law_fingerprint: normal.fingerprint(),
+            ..self.clone()
+        };
+        proof.digest = digest(&proof)?;
+        Some(proof)
+    }
 }

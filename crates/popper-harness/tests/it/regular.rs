@@ -229,3 +229,35 @@ fn forged_proofs_are_refused() {
     }
     assert_eq!(text.lines().count(), 4);
 }
+
+#[test]
+fn a_proof_is_one_for_every_horizon_and_every_greater_window() {
+    let (mut windows, mut methods) = (0, std::collections::BTreeSet::new());
+    for generated in tenth(true) {
+        let universe = random_universe(generated.seed);
+        let Some(proof) = proof(&generated.law, &universe) else {
+            continue;
+        };
+        let mut varied = generated.law.clone();
+        varied["quantifiers"]["T"] = json!(3);
+        if let Some(h) = generated.law["quantifiers"]["H"].as_u64() {
+            windows += 1;
+            varied["quantifiers"]["H"] = json!(h + 2);
+        }
+        let read = |law: &Value| {
+            Law::from_json(&law.to_string(), popper_harness::law::Extensions::default()).unwrap()
+        };
+        let later = read(&varied);
+        let own = proof.for_law(&later).unwrap();
+        assert_eq!(own.law_fingerprint, later.fingerprint());
+        verify_proof(&own).unwrap();
+        assert_eq!(
+            own.for_law(&read(&generated.law)).is_some(),
+            varied["quantifiers"].get("H").is_none()
+        );
+        methods.insert(format!("{:?}", proof.method));
+        varied["claim"] = json!("t >= 0");
+        assert!(proof.for_law(&read(&varied)).is_none());
+    }
+    assert!(windows > 0 && methods.len() >= 3, "{windows} {methods:?}");
+}

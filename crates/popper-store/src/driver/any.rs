@@ -60,10 +60,10 @@ impl Driver for FileOrServer {
         }
     }
 
-    fn keeps_counts(&self) -> bool {
+    fn schema(&self) -> i64 {
         match self {
-            Self::File(db) => db.keeps_counts(),
-            Self::Server(db) => db.keeps_counts(),
+            Self::File(db) => db.schema(),
+            Self::Server(db) => db.schema(),
         }
     }
 

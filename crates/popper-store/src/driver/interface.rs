@@ -47,8 +47,8 @@ pub trait Driver: Send {
         count: usize,
     ) -> impl Future<Output = Result<Vec<i64>, StoreError>> + Send;
 
-    /// Whether the database has the table `run_counts`. One of schema 1 that was opened to be read has not.
-    fn keeps_counts(&self) -> bool;
+    /// The schema version of the tables: the newest one, unless older tables were opened to be read.
+    fn schema(&self) -> i64;
 
     /// Closes the connection.
     fn close(self) -> impl Future<Output = Result<(), StoreError>> + Send;

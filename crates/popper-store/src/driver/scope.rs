@@ -88,8 +88,8 @@ impl<D: Driver> Driver for TransactionScope<D> {
         self.db.next_ids(table, count).await
     }
 
-    fn keeps_counts(&self) -> bool {
-        self.db.keeps_counts()
+    fn schema(&self) -> i64 {
+        self.db.schema()
     }
 
     async fn close(self) -> Result<(), StoreError> {

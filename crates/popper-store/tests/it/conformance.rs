@@ -54,6 +54,8 @@ async fn answers<S: Store>(discovery: &mut Discovery<S>) -> Value {
     let mut asked = vec!["of no law".to_owned()];
     asked.extend(fingerprints.iter().step_by(2).cloned());
     let ids: Vec<i64> = laws.iter().map(|law| law.id).collect();
+    let claims = laws.iter().filter_map(|law| law.law().ok());
+    let claims: Vec<String> = claims.map(|law| law.normal().claim_fingerprint()).collect();
     let (config, universe) = (&run.harness_hash, &run.sim_hash);
     let mut findings = Vec::new();
     for status in [
@@ -83,6 +85,7 @@ async fn answers<S: Store>(discovery: &mut Discovery<S>) -> Value {
             .unwrap();
         attempts.push(format!("{made:?}"));
     }
+    let proved = store.proved_claims(&claims, config, universe).await;
     let tally = store.tally(&run).await.unwrap();
     let mut pages = Vec::new();
     for (after, limit) in [(0, 1), (0, 1000), (2, 3), (3, 1000), (1_000_000, 5)] {
@@ -116,6 +119,7 @@ async fn answers<S: Store>(discovery: &mut Discovery<S>) -> Value {
         "findings": findings,
         "evaluations": store.findings(Query::attempts(&run, 0, 1000)).await.unwrap(),
         "a page of them": store.findings(Query::attempts(&run, 2, 3)).await.unwrap(),
+        "proved": proved.unwrap(),
         "tally": format!("{tally:?}"),
     })
 }
@@ -144,14 +148,18 @@ async fn life<S: Store>(store: S) -> (S, Vec<Value>) {
     second.run_to(2, &proposer, &mut Unobserved).await.unwrap();
     said.push(answers(&mut second).await);
 
+    let later = run::Scripted(run::later_laws(), "");
+    let mut third = run::open(second.into_store(), 0, config(), RunSelector::New).await;
+    third.run_to(1, &later, &mut Unobserved).await.unwrap();
+    let run_of_proofs = third.run().clone();
+    let findings = third.store().findings(Query::all(&run_of_proofs)).await;
+    let by_proof = findings.unwrap().into_iter();
+    let by_proof = by_proof.filter(|finding| finding.evaluation.law_id != finding.law.id);
+    assert!(by_proof.count() > 5);
+    said.push(answers(&mut third).await);
+
     let rest = run::Scripted(run::laws().split_off(26), "");
-    let mut far = run::open(
-        second.into_store(),
-        u64::MAX - 1,
-        config(),
-        RunSelector::New,
-    )
-    .await;
+    let mut far = run::open(third.into_store(), u64::MAX - 1, config(), RunSelector::New).await;
     far.run_to(1, &rest, &mut Unobserved).await.unwrap();
     said.push(answers(&mut far).await);
     let law = {
@@ -197,6 +205,7 @@ fn decision(like: &TestedLaw, law: &LawRow, seed: u64, status: Status) -> Decisi
     });
     DecisionRow {
         law_status: LawStatus::Tested,
+        claim: None,
         key: Some(VerdictKey {
             law_fingerprint: law.law_fingerprint.clone(),
             harness_config_hash: evaluation.harness_config_hash.clone(),
@@ -310,7 +319,7 @@ async fn a_whole_life_leaves_the_same_rows_and_answers() {
     };
     let address = Address::parse(place.url()).unwrap();
     let server = Server::open(&address, "test", Access::Write).await.unwrap();
-    let (server, mut said) = life(server).await;
+    let (server, mut said) = Box::pin(life(server)).await;
     for answer in &mut said {
         rank(answer, &server_ranks(place.url()).await);
     }

@@ -73,6 +73,7 @@ async fn many_changes<P: Place>(place: &P) {
                 iteration_id,
                 laws,
                 moved,
+                keys: Vec::new(),
                 prompt_hash: None,
                 summary_json: "{}".into(),
             };

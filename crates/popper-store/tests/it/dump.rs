@@ -42,6 +42,7 @@ pub fn of_memory(store: &MemoryStore) -> Dump {
         ("capability_snapshots", rows(&store.capabilities)),
         ("llm_calls", rows(&store.calls)),
         ("verdict_keys", rows(store.keys.values())),
+        ("proved_claims", rows(store.claims.values())),
     ]
     .into()
 }

@@ -111,6 +111,7 @@ pub fn decision(law: &LawRow, seed: u64, status: Status) -> DecisionRow {
         evaluation,
         counterexample,
         law_status: LawStatus::Tested,
+        claim: None,
         key: Some(VerdictKey {
             law_fingerprint: law.law_fingerprint.clone(),
             harness_config_hash: "config".into(),
@@ -136,6 +137,7 @@ pub async fn queue(database: &mut impl Store, laws: usize) -> Vec<LawRow> {
         iteration_id,
         laws: rows,
         moved: Vec::new(),
+        keys: Vec::new(),
         prompt_hash: None,
         summary_json: "{}".into(),
     };

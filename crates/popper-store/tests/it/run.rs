@@ -48,6 +48,22 @@ pub fn laws() -> Vec<Candidate> {
     laws
 }
 
+/// The laws of the fixtures that are true, with the next horizon and, if they have one, the next window.
+pub fn later_laws() -> Vec<Candidate> {
+    let path = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../fixtures/popper/laws/true.json"
+    );
+    let text = std::fs::read_to_string(path).unwrap();
+    let mut laws: Vec<Value> = serde_json::from_str(&text).unwrap();
+    for law in &mut laws {
+        for (_, steps) in law["quantifiers"].as_object_mut().unwrap() {
+            *steps = (steps.as_u64().unwrap() + 1).into();
+        }
+    }
+    laws.into_iter().map(Candidate::new).collect()
+}
+
 /// Hands out the laws, some an iteration, after two calls that it makes up, with this in their replies.
 pub struct Scripted(pub Vec<Candidate>, pub &'static str);
 

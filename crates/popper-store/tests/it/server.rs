@@ -62,7 +62,7 @@ async fn processes_that_make_the_tables_at_once_all_succeed() {
     ids.sort_unstable();
     assert_eq!(ids, [1, 2, 3, 4, 5, 6, 7, 8]);
     let migrations = "SELECT count(*) FROM popper._sqlx_migrations";
-    assert_eq!(place.number(migrations).await, 2);
+    assert_eq!(place.number(migrations).await, 3);
     let locks = "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' \
                  AND database = (SELECT oid FROM pg_database WHERE datname = current_database())";
     assert_eq!(place.number(locks).await, 0);
@@ -81,7 +81,7 @@ async fn a_newer_schema_is_refused_and_not_touched() {
             error,
             StoreError::Newer {
                 found: 7,
-                known: 2,
+                known: 3,
                 ..
             }
         );

@@ -72,7 +72,7 @@ fn a_worker_reads_no_law_and_a_reader_writes_nothing() {
     let all = "SELECT, INSERT, UPDATE, DELETE, TRUNCATE, REFERENCES, TRIGGER";
     let writing = "INSERT, UPDATE, DELETE, TRUNCATE, REFERENCES, TRIGGER";
     assert_eq!(allowed(&fleet, "popper_worker", all, "popper"), 0);
-    assert_eq!(allowed(&fleet, "popper_reader", "SELECT", "popper"), 11);
+    assert_eq!(allowed(&fleet, "popper_reader", "SELECT", "popper"), 12);
     let everything = "popper,work_queue,graphile_worker";
     assert_eq!(allowed(&fleet, "popper_reader", writing, everything), 0);
     for role in ["popper_worker", "popper_reader"] {

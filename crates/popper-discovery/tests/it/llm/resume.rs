@@ -125,6 +125,7 @@ async fn an_answer_that_was_stored_before_a_kill_is_not_paid_twice() {
     ) = (None, None, None);
     (killed.laws, killed.evaluations, killed.counterexamples) = (vec![], vec![], vec![]);
     killed.keys.clear();
+    killed.claims.clear();
     let silent = Model::new([]);
     let planned = continued(killed, &silent, 1).await;
     assert!(silent.bodies().is_empty());

@@ -29,7 +29,7 @@ pub struct Postgres {
     session: Option<Session>,
     /// Whether something began whose end is not known.
     is_open: bool,
-    keeps_counts: bool,
+    schema: i64,
     /// The session that was given up, until it is known to be gone.
     former: Option<SessionId>,
     /// The number of the lock that each session of this coordinator holds.
@@ -49,7 +49,7 @@ impl Postgres {
             place: ServerLocation(address.to_string()),
             session: None,
             is_open: false,
-            keeps_counts: true,
+            schema: schema::KNOWN,
             former: None,
             lock: None,
         };
@@ -58,13 +58,13 @@ impl Postgres {
         schema::check_server(conn, place).await?;
         let version = schema::version(conn, place).await?;
         match (version, access) {
-            (Some(schema::KNOWN), _) | (Some(_), Access::Read) => {}
+            (Some(schema::KNOWN), _) => {}
+            (Some(version), Access::Read) => database.schema = version,
             (_, Access::Write) | (Some(_), Access::WriteExisting) => {
                 schema::migrate(conn, place).await?;
             }
             (None, Access::WriteExisting | Access::Read) => return Err(place.missing()),
         }
-        database.keeps_counts = access != Access::Read || version == Some(schema::KNOWN);
         database.is_open = false;
         Ok(database)
     }
@@ -205,8 +205,8 @@ impl Driver for Postgres {
         Ok(ids)
     }
 
-    fn keeps_counts(&self) -> bool {
-        self.keeps_counts
+    fn schema(&self) -> i64 {
+        self.schema
     }
 
     /// The next coordinator may begin at once, so the lock does not wait for the end of the session.

@@ -14,7 +14,7 @@ use super::lock;
 pub(super) const SCHEMA: &str = "popper";
 
 /// The newest version of the tables that this program knows.
-pub(super) const KNOWN: i64 = 2;
+pub(super) const KNOWN: i64 = 3;
 
 /// The oldest `server_version_num` that has all that the statements use.
 const OLDEST_SERVER: i32 = 150_000;
@@ -31,6 +31,10 @@ const STEPS: [(&str, &str); KNOWN as usize] = [
     (
         "counts",
         include_str!("../../../migrations/postgres/0002_counts.sql"),
+    ),
+    (
+        "claims",
+        include_str!("../../../migrations/postgres/0003_claims.sql"),
     ),
 ];
 

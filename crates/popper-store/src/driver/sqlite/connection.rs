@@ -75,7 +75,7 @@ pub struct Sqlite {
     conn: Option<SqliteConnection>,
     /// Whether a transaction began whose end is not known: `SQLite` itself ends a transaction on some errors and not on others.
     is_open: bool,
-    keeps_counts: bool,
+    schema: i64,
     options: SqliteConnectOptions,
     place: DatabaseLocation,
     /// The writer's lock, which is released last.
@@ -104,11 +104,11 @@ impl Sqlite {
             let (mut conn, options) = connect_to_read(&path, &place).await?;
             let content = schema::inspect(&mut conn, &place).await?;
             whole(&mut conn, &path, &place).await?;
-            if access == Access::Read && content != SchemaContent::Empty {
+            if let (Access::Read, SchemaContent::Tables(schema)) = (access, content) {
                 return Ok(Self {
                     conn: Some(conn),
                     is_open: false,
-                    keeps_counts: content == SchemaContent::Ours,
+                    schema,
                     options,
                     place,
                     _lock: None,
@@ -127,7 +127,7 @@ impl Sqlite {
         Ok(Self {
             conn: Some(conn),
             is_open: false,
-            keeps_counts: true,
+            schema: schema::KNOWN,
             options,
             place,
             _lock: Some(lock),
@@ -215,8 +215,8 @@ impl Driver for Sqlite {
         Ok((last + 1..).take(count).collect())
     }
 
-    fn keeps_counts(&self) -> bool {
-        self.keeps_counts
+    fn schema(&self) -> i64 {
+        self.schema
     }
 
     async fn close(mut self) -> Result<(), StoreError> {
@@ -325,7 +325,7 @@ fn writer(path: &Path, tuning: Tuning) -> SqliteConnectOptions {
 async fn settle(conn: &mut SqliteConnection, place: &DatabaseLocation) -> Result<(), StoreError> {
     let fault = |error| place.sql(error);
     let mut tx = conn.begin_with("BEGIN IMMEDIATE").await.map_err(fault)?;
-    if schema::inspect(&mut tx, place).await? != SchemaContent::Ours {
+    if schema::inspect(&mut tx, place).await? != SchemaContent::Tables(schema::KNOWN) {
         schema::migrate(&mut tx, place).await?;
     }
     tx.commit().await.map_err(fault)

@@ -11,7 +11,7 @@ use sqlx::sqlite::SqliteConnection;
 use super::location::DatabaseLocation;
 
 /// The newest schema that this program knows.
-pub(crate) const KNOWN: i64 = 2;
+pub(crate) const KNOWN: i64 = 3;
 
 /// The table that sqlx keeps of the migrations that were run.
 const MIGRATIONS: &str = "_sqlx_migrations";
@@ -25,6 +25,10 @@ const STEPS: [(&str, &str); KNOWN as usize] = [
     (
         "counts",
         include_str!("../../../migrations/sqlite/0002_counts.sql"),
+    ),
+    (
+        "claims",
+        include_str!("../../../migrations/sqlite/0003_claims.sql"),
     ),
 ];
 
@@ -46,10 +50,8 @@ fn migrator() -> Migrator {
 pub(crate) enum SchemaContent {
     /// The file has no tables.
     Empty,
-    /// The file has the tables of an older schema version, which this program reads.
-    Older,
-    /// The file has the tables of this program, of the newest schema version.
-    Ours,
+    /// The file has the tables of this program, of this schema version.
+    Tables(i64),
 }
 
 /// The names in a database, each with the statement that created it; an index of a constraint has no statement.
@@ -115,8 +117,7 @@ pub(crate) async fn inspect(
         .iter()
         .find(|made| !found.contains(made.as_str()))
     {
-        None if version < KNOWN => Ok(SchemaContent::Older),
-        None => Ok(SchemaContent::Ours),
+        None => Ok(SchemaContent::Tables(version)),
         Some(made) => {
             let head = made.split('(').next().unwrap_or_default().trim();
             let message = format!("its schema is not as this program makes it ({head})");

@@ -14,7 +14,7 @@ use sqlx::{
 pub type Dump = BTreeMap<&'static str, Vec<Value>>;
 
 /// The tables, and the order of their rows.
-const TABLES: [(&str, &str); 8] = [
+const TABLES: [(&str, &str); 9] = [
     ("runs", "id"),
     ("iterations", "id"),
     ("laws", "id"),
@@ -25,6 +25,10 @@ const TABLES: [(&str, &str); 8] = [
     (
         "verdict_keys",
         "law_fingerprint, harness_config_hash, sim_hash",
+    ),
+    (
+        "proved_claims",
+        "claim_fingerprint, harness_config_hash, sim_hash",
     ),
 ];
 
@@ -42,12 +46,15 @@ const REFERENCES: [(&str, &str); 7] = [
 /// The columns that hold a time.
 const TIMES: [&str; 4] = ["created_at", "started_at", "completed_at", "runtime_ms"];
 
-/// Reads a file of `SQLite`.
+/// Reads a file of `SQLite`. A table that an older schema does not have is missing.
 pub async fn of_file(path: &Path) -> Dump {
     let options = SqliteConnectOptions::new().filename(path).read_only(true);
     let mut conn = options.connect().await.unwrap();
     let mut dump = Dump::new();
-    for (table, order) in TABLES {
+    let there = sqlx::query_scalar("SELECT name FROM sqlite_master WHERE type = 'table'");
+    let there: Vec<String> = there.fetch_all(&mut conn).await.unwrap();
+    let tables = TABLES.iter();
+    for (table, order) in tables.filter(|(table, _)| there.iter().any(|name| name == table)) {
         let sql = format!("SELECT * FROM {table} ORDER BY {order}");
         let found = sqlx::query(AssertSqlSafe(sql)).fetch_all(&mut conn).await;
         let found = found.unwrap().iter().map(object).collect();
