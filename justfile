@@ -36,6 +36,7 @@ bench:
     cargo bench -p orrery-llm-client --bench throughput
     cargo bench -p orrery-popper-store --bench growth -- 100000
     cargo bench -p orrery-popper-discovery --bench lab
+    cargo bench -p popper --bench mcp
 
 # The queue with workers in separate processes, and the plan to 1,000 workers with the costs that were measured: a quarter of an hour.
 bench-queue:

@@ -22,7 +22,9 @@ Examples:
 pub const MCP: &str = "\
 Examples:
   popper mcp
-  popper mcp --print-config";
+  popper mcp --print-config
+  popper lab new --tier A -o game
+  popper mcp --lab game.sealed.json --log game.jsonl";
 
 pub const NEW: &str = "\
 Examples:

@@ -11,6 +11,7 @@
 mod commands;
 mod config;
 mod discovery;
+mod episode;
 mod error;
 mod examples;
 mod expect;
@@ -30,7 +31,6 @@ mod universe;
 use std::process::ExitCode;
 
 use bin_support::demo::DemoArgs;
-use bin_support::mcp::McpFlags;
 use bin_support::{DefaultPath, Exit, Failure, Program, Session, block_on};
 use clap::ArgMatches;
 
@@ -98,9 +98,10 @@ enum Command {
     Lab(lab::LabArgs),
     /// Serve checks to models of other programs over MCP
     ///
-    /// The tools `check`, `simulate`, `explain` and `span` read no file, and keep nothing between two calls.
+    /// The tools `check`, `simulate`, `explain` and `span` read no file, and keep nothing between two calls. With --lab the server
+    /// referees an episode of `popper lab`.
     #[command(after_help = examples::MCP)]
-    Mcp(McpFlags),
+    Mcp(mcp::McpArgs),
     /// Propose and test laws: begin a run or continue one
     ///
     /// Without --run-id it is the newest run with the same universe, configuration and proposer, else a new one. Ctrl-C ends it
@@ -155,7 +156,7 @@ fn execute(cli: &Cli, session: &mut Session) -> Result<Exit, Failure> {
         Command::Universe(args) => commands::universe::execute(args, session),
         Command::Conserved(args) => conserved::execute(args, session),
         Command::Lab(args) => lab::execute(args, session),
-        Command::Mcp(flags) => mcp::execute(flags, session),
+        Command::Mcp(args) => mcp::execute(args, session),
         Command::Run(args) => block_on(run::execute(args, session))?,
         Command::Resume(args) => block_on(resume::execute(args, session))?,
         Command::Status(args) => block_on(status::execute(args, session))?,

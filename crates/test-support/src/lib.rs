@@ -53,6 +53,7 @@ mod canned;
 mod clock;
 mod compression_stub;
 mod documentation;
+pub mod mcp;
 mod memory;
 mod mind_stub;
 mod model;

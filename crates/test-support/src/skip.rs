@@ -44,7 +44,7 @@ pub(crate) fn skip(reason: &str) {
 }
 
 /// A variable of the environment that is not empty.
-fn variable(name: &str) -> Option<OsString> {
+pub(crate) fn variable(name: &str) -> Option<OsString> {
     std::env::var_os(name).filter(|value| !value.is_empty())
 }
 

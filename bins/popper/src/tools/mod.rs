@@ -1,12 +1,15 @@
-//! The tools of `popper mcp`: pure functions of their arguments, without a file and without a network.
+//! The tools of `popper mcp`: pure functions of their arguments, without a file and without a network, but for those of an episode.
 
 mod arguments;
 mod check;
 mod explain;
+mod lab;
 mod simulate;
 mod span;
 
 use bin_support::mcp::{McpTool, ToolServer};
+
+use crate::episode::RecordedEpisode;
 
 /// The text that a client receives when it connects.
 const INSTRUCTIONS: &str = "popper decides laws about rings of cells: PASS with its evidence, FAIL with the smallest counterexample, or UNKNOWN \
@@ -16,13 +19,29 @@ const INSTRUCTIONS: &str = "popper decides laws about rings of cells: PASS with 
     symmetry_commutation (transform). Observables: grid_length, count, count_pattern, leftmost, rightmost, spread, max_gap, and + - * %. The \
     built-in universe kinetic_grid: > moves right, < moves left, both in one cell are X, . is empty.";
 
-/// The server with all tools.
+/// The server with all tools that need no episode.
 pub fn server() -> ToolServer {
     let tools = [
-        McpTool::new("check", check::DESCRIPTION, check::run),
+        check(),
         McpTool::new("simulate", simulate::DESCRIPTION, simulate::run),
-        McpTool::new("explain", explain::DESCRIPTION, explain::run),
+        explain(),
         McpTool::new("span", span::DESCRIPTION, span::run),
     ];
     ToolServer::new("popper", env!("CARGO_PKG_VERSION"), INSTRUCTIONS, tools)
+}
+
+/// The server that referees an episode.
+pub fn lab_server(played: RecordedEpisode) -> ToolServer {
+    let mut tools = vec![check().without("universe"), explain()];
+    tools.extend(lab::tools(played));
+    let instructions = lab::INSTRUCTIONS;
+    ToolServer::new("popper", env!("CARGO_PKG_VERSION"), instructions, tools)
+}
+
+fn check() -> McpTool {
+    McpTool::new("check", check::DESCRIPTION, check::run)
+}
+
+fn explain() -> McpTool {
+    McpTool::new("explain", explain::DESCRIPTION, explain::run)
 }

@@ -1,6 +1,6 @@
 //! Servers of the Model Context Protocol on stdin and stdout, for models of other programs.
 //!
-//! A program without state between the calls has a table of [`McpTool`]s, which [`ToolServer`] serves. One with more to
+//! A program with tools alone has a table of [`McpTool`]s, which [`ToolServer`] serves. One with more to
 //! offer than tools implements `rmcp::ServerHandler` and gives it to [`serve`].
 //!
 //! A session ends when the client closes stdin. Lines that are not JSON are skipped, as in other servers of the protocol, and

@@ -9,7 +9,7 @@ use tokio::sync::Mutex;
 use super::{McpCall, McpFlags, McpTool, no_method, no_tool, print_config, serve};
 use crate::{Exit, Failure, Session};
 
-/// A server of tools without any state between the calls.
+/// A server of tools, which are functions of their arguments unless they say otherwise.
 ///
 /// One call runs at a time, in the order in which they came; all else is answered meanwhile. A cancelled call has no answer.
 pub struct ToolServer {

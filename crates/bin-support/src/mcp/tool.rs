@@ -27,7 +27,7 @@ pub struct McpTool {
 }
 
 impl McpTool {
-    /// Creates a tool that changes nothing and reaches nothing outside of its arguments.
+    /// Creates a tool that changes nothing and reaches nothing outside of its arguments; [`McpTool::with_state`] is for one that does.
     ///
     /// The fields of `A` with their documentation are the schema that the client gets, so `A` has
     /// `#[serde(deny_unknown_fields)]`. The same arguments give the same text. An error is a text for the model, with the change
@@ -76,6 +76,36 @@ impl McpTool {
                 run(&arguments, call).map_err(|error| error.to_string())
             }),
         }
+    }
+
+    /// Takes an argument away: a client does not see it, and a call that has it is refused.
+    #[must_use]
+    pub fn without(mut self, argument: &'static str) -> Self {
+        let mut schema = JsonObject::clone(&self.described.input_schema);
+        if let Some(Value::Object(properties)) = schema.get_mut("properties") {
+            properties.remove(argument);
+        }
+        self.described.input_schema = Arc::new(schema);
+        let run = self.run;
+        self.run = Arc::new(move |arguments, call| {
+            if arguments.contains_key(argument) {
+                return Err(format!("{argument}: unknown field `{argument}`"));
+            }
+            run(arguments, call)
+        });
+        self
+    }
+
+    /// Tells clients that a call changes the state of the server, so that two equal calls may have different answers.
+    #[must_use]
+    pub fn with_state(mut self) -> Self {
+        let hints = ToolAnnotations::new()
+            .read_only(false)
+            .destructive(false)
+            .idempotent(false)
+            .open_world(false);
+        self.described = self.described.with_annotations(hints);
+        self
     }
 
     /// Runs the tool. A failure is a result, too, so that the model reads it.

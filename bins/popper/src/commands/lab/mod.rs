@@ -5,14 +5,9 @@ mod play;
 mod score;
 mod table;
 
-use std::path::Path;
-
 use bin_support::{Exit, Failure, Session};
-use popper_discovery::lab::{LabError, SealedUniverse};
 
-use crate::error::Error;
 use crate::examples;
-use crate::input::{Text, name};
 
 #[derive(Debug, clap::Subcommand)]
 pub enum LabArgs {
@@ -43,24 +38,4 @@ pub fn execute(command: &LabArgs, session: &mut Session) -> Result<Exit, Failure
         LabArgs::Play(args) => play::execute(args, session),
         LabArgs::Score(args) => score::execute(args, session),
     }
-}
-
-/// Reads a sealed file.
-fn sealed(path: &Path) -> Result<SealedUniverse, Failure> {
-    let file = Text::read(path).map_err(Failure::usage)?;
-    SealedUniverse::from_json(&file.text).map_err(|error| failure(&file.name, &error))
-}
-
-/// An error about a file of the lab: exit code 4 for files that do not belong together, 2 for files that cannot be read.
-fn failure(name: &str, error: &LabError) -> Failure {
-    let exit = match error {
-        LabError::Mismatch { .. } | LabError::Edited { .. } => Exit::CheckFailed,
-        _ => Exit::Usage,
-    };
-    Failure::new(exit, Error::unfit(name, error))
-}
-
-/// The error for a file that must be new.
-fn exists(path: &Path) -> Failure {
-    Failure::usage(Error::LabFileExists { name: name(path) })
 }

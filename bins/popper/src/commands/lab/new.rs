@@ -8,7 +8,7 @@ use bin_support::{Exit, Failure, Session};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use popper_discovery::lab::{LabTier, SealedUniverse};
 
-use super::{exists, failure};
+use crate::episode::{exists, failure};
 use crate::error::Error;
 use crate::input::shell_word;
 

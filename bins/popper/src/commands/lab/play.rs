@@ -1,19 +1,16 @@
 //! The command `popper lab play`.
 
-use std::fs::{File, OpenOptions};
-use std::io::{self, BufRead, ErrorKind, Read as _, Write as _};
+use std::io::{self, BufRead, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use bin_support::{Exit, Failure, SeedFlag, Session};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use popper_discovery::lab::{
-    Baseline, Episode, EpisodeLog, LONGEST_LINE, SealedUniverse, log_entry,
-};
+use popper_discovery::lab::{Baseline, LONGEST_LINE};
 
 use super::table;
-use super::{exists, failure, sealed};
+use crate::episode::{RecordedEpisode, sealed};
 use crate::error::Error;
-use crate::input::{bytes, name, shell_word};
+use crate::input::{name, shell_word};
 
 #[derive(Debug, clap::Args)]
 pub struct LabPlayArgs {
@@ -50,25 +47,31 @@ fn baselines() -> impl TypedValueParser<Value = Baseline> {
 
 pub fn execute(args: &LabPlayArgs, session: &mut Session) -> Result<Exit, Failure> {
     let sealed = sealed(&args.sealed)?;
-    let (mut episode, log) = match &args.log {
-        Some(path) if args.resume => resumed(path, sealed, session)?,
-        Some(path) => begun(path, sealed)?,
-        None => (Episode::new(sealed), None),
+    let mut played = match &args.log {
+        Some(path) if args.resume => {
+            let resumed = RecordedEpisode::resume(path, sealed)?;
+            if resumed.episode().is_ended() {
+                let message = "the episode has ended; `popper lab score` scores it";
+                return Err(Failure::usage(Error::unfit(&name(path), message)));
+            }
+            let left = resumed.episode().left();
+            session.status(&format!("continuing with {left} cells left"));
+            resumed
+        }
+        Some(path) => RecordedEpisode::begin(path, sealed)?,
+        None => RecordedEpisode::without_log(sealed),
     };
-    let mut record = LogFile { file: log };
     if let Some(baseline) = args.baseline {
-        let contract = episode.contract().clone();
+        let contract = played.episode().contract().clone();
         baseline.play(&contract, args.seed.seed, &mut |line| {
-            let answer = episode.line(line);
-            record.append(&log_entry(line, &answer))?;
-            Ok::<_, Failure>(answer.line)
+            played.line(line.as_bytes()).map(|answer| answer.line)
         })?;
-        table::print(&episode.score(), args.json, session)?;
+        table::print(&played.episode().score(), args.json, session)?;
     } else {
-        serve(&mut episode, &mut record, session)?;
+        serve(&mut played, session)?;
     }
     if let Some(path) = &args.log {
-        next_step(path, &args.sealed, episode.is_ended(), session);
+        next_step(path, &args.sealed, played.episode().is_ended(), session);
     }
     Ok(Exit::Done)
 }
@@ -86,13 +89,9 @@ fn next_step(log: &Path, sealed: &Path, is_ended: bool, session: &Session) {
 }
 
 /// Answers the lines of stdin until its end.
-fn serve(
-    episode: &mut Episode,
-    record: &mut LogFile,
-    session: &mut Session,
-) -> Result<(), Failure> {
+fn serve(played: &mut RecordedEpisode, session: &mut Session) -> Result<(), Failure> {
     let mut lines = io::stdin().lock();
-    say(&episode.contract().line(), session)?;
+    say(&played.episode().contract().line(), session)?;
     let failed = |source| {
         Failure::usage(Error::Read {
             name: "stdin".to_owned(),
@@ -100,9 +99,7 @@ fn serve(
         })
     };
     while let Some(line) = next_line(&mut lines).map_err(failed)? {
-        let answer = episode.line(&line);
-        record.append(&log_entry(&line, &answer))?;
-        say(&answer.line, session)?;
+        say(&played.line(&line)?.line, session)?;
     }
     Ok(())
 }
@@ -130,77 +127,6 @@ fn next_line(lines: &mut impl BufRead) -> io::Result<Option<Vec<u8>>> {
         lines.skip_until(b'\n')?;
     }
     Ok(Some(line))
-}
-
-/// Begins an episode with a new log.
-fn begun(path: &Path, sealed: SealedUniverse) -> Result<(Episode, Option<File>), Failure> {
-    let episode = Episode::new(sealed);
-    let created = OpenOptions::new().append(true).create_new(true).open(path);
-    let file = created.map_err(|source| match source.kind() {
-        ErrorKind::AlreadyExists => exists(path),
-        _ => unwritten(path, source),
-    })?;
-    lock(&file, path)?;
-    let mut record = LogFile { file: Some(file) };
-    record.append(&episode.contract().line())?;
-    Ok((episode, record.file))
-}
-
-/// Continues the episode of a log. A last line that was cut off is removed: its answer was not handed out.
-fn resumed(
-    path: &Path,
-    sealed: SealedUniverse,
-    session: &Session,
-) -> Result<(Episode, Option<File>), Failure> {
-    let opened = OpenOptions::new().append(true).open(path);
-    let mut file = opened.map_err(|source| unwritten(path, source))?;
-    lock(&file, path)?;
-    let (name, bytes) = (name(path), bytes(path).map_err(Failure::usage)?);
-    let log = EpisodeLog::read(&bytes).map_err(|error| failure(&name, &error))?;
-    let episode = log.replay(sealed).map_err(|error| failure(&name, &error))?;
-    if episode.is_ended() {
-        let message = "the episode has ended; `popper lab score` scores it";
-        return Err(Failure::usage(Error::unfit(&name, message)));
-    }
-    let complete = log.complete_bytes();
-    file.set_len(complete as u64)
-        .and_then(|()| {
-            let ends = bytes[..complete].ends_with(b"\n");
-            file.write_all(if ends { b"" } else { b"\n" })
-        })
-        .map_err(|source| unwritten(path, source))?;
-    session.status(&format!("continuing with {} cells left", episode.left()));
-    Ok((episode, Some(file)))
-}
-
-/// Refuses a log that another process writes.
-fn lock(file: &File, path: &Path) -> Result<(), Failure> {
-    file.try_lock().map_err(|_| {
-        let message = "another process plays this episode";
-        Failure::new(Exit::Failed, Error::unfit(&name(path), message))
-    })
-}
-
-fn unwritten(path: &Path, source: io::Error) -> Failure {
-    Failure::from(bin_support::Error::OutputFile {
-        path: path.to_owned(),
-        source,
-    })
-}
-
-/// The log of an episode, if there is one.
-struct LogFile {
-    file: Option<File>,
-}
-
-impl LogFile {
-    /// Appends an entry in one write.
-    fn append(&mut self, entry: &str) -> Result<(), Failure> {
-        if let Some(file) = &mut self.file {
-            file.write_all(format!("{entry}\n").as_bytes())?;
-        }
-        Ok(())
-    }
 }
 
 #[cfg(test)]

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use bin_support::{Exit, Failure, Session};
 use popper_discovery::lab::{EpisodeLog, LabContract, LabError};
 
-use super::{failure, sealed, table};
+use super::table;
+use crate::episode::{failure, sealed};
 use crate::error::Error;
 use crate::input::{Text, bytes, name};
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::wire::Wire;
+use super::wire;
 use crate::process::law;
 
 fn cancel(id: u32) -> Value {
@@ -36,7 +36,7 @@ fn endless(law_id: &str) -> Value {
 
 #[test]
 fn a_running_call_stops_and_the_next_one_is_answered() {
-    let mut wire = Wire::start();
+    let mut wire = wire();
     wire.open();
     let laws: Vec<_> = std::iter::once(law("quick"))
         .chain((0..9).map(|n| endless(&format!("endless_{n}"))))
@@ -47,7 +47,7 @@ fn a_running_call_stops_and_the_next_one_is_answered() {
         &json!({"laws": laws, "universe": slow(), "exhaustive_n": 14}),
     );
     // The first law is decided, so the second one runs.
-    let progress = wire.next();
+    let progress = wire.message();
     assert_eq!(
         progress["params"]["progress"].as_f64(),
         Some(1.0),
@@ -75,7 +75,7 @@ fn a_running_call_stops_and_the_next_one_is_answered() {
 
 #[test]
 fn the_end_of_the_client_ends_a_call() {
-    let mut wire = Wire::start();
+    let mut wire = wire();
     wire.open();
     let laws = [law("quick"), endless("endless")];
     wire.call(
@@ -83,6 +83,6 @@ fn the_end_of_the_client_ends_a_call() {
         "check",
         &json!({"laws": laws, "universe": slow(), "exhaustive_n": 14}),
     );
-    wire.next();
+    wire.message();
     wire.close();
 }

@@ -15,7 +15,12 @@ pub struct Client(RunningService<RoleClient, ClientConfig>);
 impl Client {
     /// Starts a server as a child and shakes hands.
     pub async fn start() -> Self {
-        let command = tokio::process::Command::from(command(&["mcp"]));
+        Self::of(command(&["mcp"])).await
+    }
+
+    /// Starts the server of a command.
+    pub async fn of(command: std::process::Command) -> Self {
+        let command = tokio::process::Command::from(command);
         let child = TokioChildProcess::new(command).unwrap();
         let name = Implementation::new("popper's tests", "1");
         let config = ClientConfig::new(ClientCapabilities::default(), name);

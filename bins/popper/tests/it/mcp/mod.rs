@@ -2,21 +2,32 @@
 
 mod cancel;
 mod client;
+mod episode;
 mod malformed;
 mod sdk;
-mod wire;
 
 use std::fmt::Write as _;
 
 use popper_harness::counterexample::Counterexample;
 use serde_json::{Value, json};
 use test_support::fixture;
+use test_support::mcp::Wire;
 
-use crate::process::{command, false_law, law, popper};
+use crate::process::{command, false_law, fresh, law, popper};
 use client::Client;
 
 /// The files with the fixture laws.
 const LAWS: [&str; 3] = ["true", "false", "unknown"];
+
+/// A server in an empty folder.
+fn wire() -> Wire {
+    of_folder(tempfile::tempdir().unwrap(), &["mcp"])
+}
+
+/// The server of these words in a folder.
+fn of_folder(folder: tempfile::TempDir, words: &[&str]) -> Wire {
+    Wire::start(fresh(folder.path(), words), folder)
+}
 
 fn laws(name: &str) -> Value {
     let text = std::fs::read_to_string(fixture(format!("popper/laws/{name}.json"))).unwrap();
@@ -219,10 +230,9 @@ async fn an_error_of_the_arguments_is_a_result_that_says_what_to_change() {
 
 #[test]
 fn the_list_of_tools_takes_few_tokens() {
-    let mut wire = wire::Wire::start();
+    let mut wire = wire();
     wire.open();
-    wire.send(&json!({"jsonrpc": "2.0", "id": 2, "method": "tools/list"}));
-    let list = wire.answer(2)["result"].to_string();
+    let list = wire.tools(2).to_string();
     let tokens = tiktoken_rs::o200k_base_singleton()
         .encode_ordinary(&list)
         .len();
