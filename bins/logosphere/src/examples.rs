@@ -120,6 +120,11 @@ Examples:
   logosphere parse answer.txt
   logosphere parse answer.txt --mode strict --json";
 
+pub const MCP: &str = "\
+Examples:
+  logosphere mcp
+  logosphere mcp --print-config";
+
 pub const DEMO: &str = "\
 Examples:
   logosphere demo

@@ -30,6 +30,7 @@ mod numbers;
 mod page;
 mod population;
 mod proof;
+mod reading;
 mod recorded;
 mod run_view;
 mod running;
@@ -40,18 +41,20 @@ mod study_runs;
 mod study_view;
 mod sweep_estimate;
 mod sweeping;
+mod tools;
 
 use std::process::ExitCode;
 
 use bin_support::demo::DemoArgs;
+use bin_support::mcp::McpFlags;
 use bin_support::runs::EXPERIMENTS;
 use bin_support::{DefaultPath, Exit, Failure, Program, Session};
 use clap::ArgMatches;
 
 use commands::{
     analyze, check_init, check_leaks, demo, diff, estimate as estimate_command, export, fork,
-    import, lineage, minds, new, null_model, parse, report, resume, run, status as status_command,
-    sweep, verify, watch,
+    import, lineage, mcp, minds, new, null_model, parse, report, resume, run,
+    status as status_command, sweep, verify, watch,
 };
 
 /// Run minds that share a pool of anonymous messages
@@ -65,7 +68,7 @@ struct Cli {
 }
 
 impl Program for Cli {
-    const RARE: &'static [&'static str] = &["check-init", "null-model", "diff", "parse"];
+    const RARE: &'static [&'static str] = &["check-init", "null-model", "diff", "parse", "mcp"];
 
     fn places(_: &ArgMatches) -> Result<Vec<DefaultPath>, Failure> {
         Ok(vec![DefaultPath::new("experiments", EXPERIMENTS)])
@@ -158,6 +161,11 @@ enum Command {
     /// Show how one answer is read
     #[command(after_help = examples::PARSE)]
     Parse(parse::ParseArgs),
+    /// Serve tests to models of other programs over MCP
+    ///
+    /// The tools `parse` and `null_test` read no file, and keep nothing between two calls.
+    #[command(after_help = examples::MCP)]
+    Mcp(McpFlags),
     /// Show a run, its check and its report, offline
     #[command(after_help = examples::DEMO, mut_arg("dir", |arg| arg.alias("output-dir")))]
     Demo(DemoArgs),
@@ -189,6 +197,7 @@ fn execute(cli: &Cli, session: &mut Session) -> Result<Exit, Failure> {
         Command::Report(args) => report::execute(args, session),
         Command::Export(args) => export::execute(args, session),
         Command::Parse(args) => parse::execute(args, session),
+        Command::Mcp(flags) => mcp::execute(flags, session),
         Command::Demo(args) => demo::execute(args, session),
     }
 }

@@ -25,10 +25,12 @@ mod selection;
 mod setup;
 mod source;
 mod summary;
+mod tools;
 
 use std::process::ExitCode;
 
 use bin_support::demo::DemoArgs;
+use bin_support::mcp::McpFlags;
 use bin_support::{DefaultPath, Exit, Failure, Program, Session, runs};
 use clap::ArgMatches;
 use zer0gravity_engine::rules::SYNTAX;
@@ -43,7 +45,9 @@ use commands::export::{self, ExportArgs};
 use commands::label::{self, LabelArgs};
 use commands::levels::{self, LevelsArgs};
 use commands::lint::{self, LintArgs};
+
 use commands::matrix::{self, MatrixArgs};
+use commands::mcp;
 use commands::report::{self, ReportArgs};
 use commands::rescore::{self, RescoreArgs};
 use commands::resume::{self, ResumeArgs};
@@ -70,8 +74,8 @@ struct Cli {
 }
 
 impl Program for Cli {
-    /// The commands that document something: the list of the others fits a screen.
-    const RARE: &'static [&'static str] = &["rules", "levels"];
+    /// The commands that document something or are for programs: the list of the others fits a screen.
+    const RARE: &'static [&'static str] = &["rules", "levels", "mcp"];
 
     fn places(_: &ArgMatches) -> Result<Vec<DefaultPath>, Failure> {
         Ok(vec![DefaultPath::new("runs", runs::EXPERIMENTS)])
@@ -145,6 +149,11 @@ enum Command {
     /// The commitment is published before the systems are handed in, the seal and the texts after that.
     #[command(after_help = seal::EXAMPLES)]
     Seal(SealArgs),
+    /// Serve measures to models of other programs over MCP
+    ///
+    /// The tools `lint`, `score` and `compare_texts` read no file, ask no judge, and keep nothing between two calls.
+    #[command(after_help = mcp::EXAMPLES)]
+    Mcp(McpFlags),
     /// Let a person score pairs of texts
     ///
     /// Shown are the original and the decoded text, and nothing about encoding systems, models and scores. Each answer is on the
@@ -186,6 +195,7 @@ fn execute(cli: &Cli, session: &mut Session) -> Result<Exit, Failure> {
         Command::Compare(args) => compare::execute(args, session),
         Command::Board(args) => board::execute(args, session),
         Command::Seal(args) => seal::execute(args, session),
+        Command::Mcp(flags) => mcp::execute(flags, session),
         Command::Label(args) => label::execute(args, session),
         Command::Calibrate(args) => calibrate::execute(args, session),
         Command::Estimate(args) => estimate::execute(args, session),

@@ -10,6 +10,7 @@ pub mod export;
 pub mod fork;
 pub mod import;
 pub mod lineage;
+pub mod mcp;
 pub mod minds;
 pub mod new;
 pub mod null_model;

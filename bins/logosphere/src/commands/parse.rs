@@ -6,40 +6,14 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use bin_support::{Exit, Failure, Session, escape, shortened};
-use logosphere_core::format::{Note, ParseMode, Parsed, Reason, is_signature, parse_signed};
-use serde::Serialize;
+use logosphere_core::format::{Note, ParseMode, Parsed, is_signature, parse_signed};
 
 use crate::error::Error;
 use crate::numbers::word;
+use crate::reading::Reading;
 
 /// The number of characters of a part that are shown.
 const SHOWN: usize = 100;
-
-/// A parsed answer, as JSON shows it.
-#[derive(Serialize)]
-struct Reading<'a> {
-    schema_version: u32,
-    mode: ParseMode,
-    completed: bool,
-    end: logosphere_core::format::End,
-    reason: Reason,
-    notes: &'a [Note],
-    thinking: &'a str,
-    messages: &'a [String],
-    signature: &'a str,
-    lost_blocks: u64,
-    lost_chars: u64,
-    spans: Spans<'a>,
-}
-
-/// The byte ranges of the parts, with an exclusive end.
-#[derive(Serialize)]
-struct Spans<'a> {
-    thinking: &'a Range<usize>,
-    blocks: &'a [Range<usize>],
-    signature: &'a Option<Range<usize>>,
-    rest: &'a Option<Range<usize>>,
-}
 
 #[derive(Debug, clap::Args)]
 pub struct ParseArgs {
@@ -72,26 +46,7 @@ pub fn execute(args: &ParseArgs, session: &mut Session) -> Result<Exit, Failure>
     let mode = args.mode;
     let parsed = parse_signed(&text, mode, &args.init_signature);
     if args.json {
-        let reading = Reading {
-            schema_version: 1,
-            mode,
-            completed: parsed.completed,
-            end: parsed.end,
-            reason: parsed.reason,
-            notes: &parsed.notes,
-            thinking: &parsed.thinking,
-            messages: &parsed.messages,
-            signature: &parsed.signature,
-            lost_blocks: parsed.lost_blocks,
-            lost_chars: parsed.lost_chars,
-            spans: Spans {
-                thinking: &parsed.spans.thinking,
-                blocks: &parsed.spans.blocks,
-                signature: &parsed.spans.signature,
-                rest: &parsed.spans.rest,
-            },
-        };
-        session.results.json(&reading)?;
+        session.results.json(&Reading::of(mode, &parsed))?;
     } else {
         let is_terminal = session.results.width().is_some();
         session

@@ -30,6 +30,7 @@ mod kill_resume;
 mod language;
 mod leak;
 mod local;
+mod mcp;
 mod message_cap;
 mod mixed_minds;
 mod offline;

@@ -105,7 +105,7 @@ pub const PEERS: &[Peer] = &[
     },
     Peer {
         name: "mcp",
-        packages: &["hermitcrab", "popper"],
+        packages: &["hermitcrab", "logosphere", "popper", "zer0gravity"],
         version: "mcp 2.3.0",
         variable: "MCP_PYTHON",
         source: Source::Pip(&["mcp==2.3.0"], &[]),

@@ -11,6 +11,7 @@ pub mod label;
 pub mod levels;
 pub mod lint;
 pub mod matrix;
+pub mod mcp;
 pub mod report;
 pub mod rescore;
 pub mod resume;

@@ -29,6 +29,7 @@ mod label;
 mod language;
 mod local;
 mod matrix;
+mod mcp;
 mod offline;
 mod procedure;
 mod program;
