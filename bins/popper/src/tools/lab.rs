@@ -12,7 +12,7 @@ use crate::episode::RecordedEpisode;
 /// The text that a client receives when it connects.
 pub const INSTRUCTIONS: &str = "An episode of popper lab: find out how a sealed universe of rings works. public has its symbols, \
     what you see, the limits and the questions. experiment runs a ring and costs cells of the budget. Then predict the questions, state \
-    laws that hold for every ring, and end, which scores both. check and explain are for the built-in universe kinetic_grid, where laws \
+    laws that hold for every ring, and end, which scores both. check decides laws in the built-in universe kinetic_grid, where they \
     can be tried out.";
 
 #[derive(Deserialize, schemars::JsonSchema)]

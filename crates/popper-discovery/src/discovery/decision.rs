@@ -109,7 +109,8 @@ impl DecisionRow {
         });
         let is_proved =
             verdict.status == Status::Pass && verdict.evidence.strength == Some(Strength::Proved);
-        let claim = law.law().ok().filter(|_| is_proved).map(|law| {
+        let proved = is_proved.then(|| law.law().ok()).flatten();
+        let claim = proved.map(|law| {
             let claim = TimelessClaim::of(law.normal());
             ProvedClaim {
                 claim_fingerprint: claim.fingerprint,

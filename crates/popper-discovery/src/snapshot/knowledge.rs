@@ -353,8 +353,11 @@ fn proofs_once(accepted: Vec<Accepted>) -> Vec<Accepted> {
 
 /// The claim of a proved law.
 fn proved_claim(law: &Accepted) -> Option<TimelessClaim> {
+    if law.strength != Some(Strength::Proved) {
+        return None;
+    }
     let normal = NormalLaw::from_value(law.law.clone(), "$").ok()?;
-    (law.strength == Some(Strength::Proved)).then(|| TimelessClaim::of(&normal))
+    Some(TimelessClaim::of(&normal))
 }
 
 fn undecided(finding: &TestedLaw) -> Result<Undecided, Error> {
